@@ -74,7 +74,7 @@ def read(log: str) -> Counts:
         elif match := UNITTEST_RAN.match(line):
             unittest_ran = int(match[1])
         elif unittest_ran and (match := UNITTEST_END.match(line)):
-            figures = {key: int(n) for key, n in re.findall(r"([a-z ]+)=(\d+)", match[1] or "")}
+            figures = {key: int(n) for key, n in re.findall(r"([a-z][a-z ]*)=(\d+)", match[1] or "")}
             failed = figures.get("failures", 0) + figures.get("errors", 0)
             failed += figures.get("unexpected successes", 0)
             skipped = figures.get("skipped", 0)
