@@ -1,6 +1,7 @@
 """Closing lines as the runners print them, good and bad."""
 
 import pytest
+
 from closing_lines import Counts, read
 
 CARGO = "test result: {}. {} passed; {} failed; {} ignored; 0 measured; 0 filtered out; finished in 0.00s"

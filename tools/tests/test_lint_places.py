@@ -1,4 +1,5 @@
 import pytest
+
 from lint_places import findings
 
 SLASH = "/"

@@ -6,6 +6,7 @@ import sys
 import time
 
 import pytest
+
 import run_parts
 
 ROOT = pathlib.Path(run_parts.ROOT)
