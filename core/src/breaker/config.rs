@@ -1,0 +1,279 @@
+//! The breaker's configuration: declared, checked, packed.
+
+use crate::config::{ConfigError, choice, declare};
+use crate::word::bits::Bits;
+use crate::word::deadline;
+
+choice! {
+    /// What is chosen, as opposed to the measured [`State`](super::State).
+    pub enum Mode {
+        /// Measures and refuses.
+        Normal = 0 "normal",
+        /// Refuses everything; what was learnt is kept.
+        ForcedOpen = 1 "forced-open",
+        /// Admits everything and records nothing; what was learnt is kept.
+        Disabled = 2 "disabled",
+        /// Measures as in normal mode and never refuses; the permit says what it would have said.
+        Shadow = 3 "shadow",
+    }
+}
+
+choice! {
+    /// What happens when trials are not settled before their lease ends.
+    pub enum ExpiredTrials {
+        /// A new round of trials.
+        Again = 0 "again",
+        /// Open for another period.
+        Open = 1 "open",
+        /// Closed.
+        Close = 2 "close",
+    }
+}
+
+const MS: u64 = 1_000_000;
+const HOUR: u64 = 3_600_000 * MS;
+const DAY: u64 = 24 * HOUR;
+
+declare! {
+    /// How a circuit breaker judges. Consecutive mode unless one of `failure_rate`, `window`,
+    /// `minimum_calls` and `slow_rate` is given, which make it rate mode.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use seawall::{CircuitBreaker, CircuitBreakerConfig, Ratio};
+    ///
+    /// const RATE: CircuitBreakerConfig = CircuitBreakerConfig::new()
+    ///     .failure_rate(Ratio::percent(50))
+    ///     .window(20)
+    ///     .reset_after(Duration::from_secs(10));
+    /// # let _ = CircuitBreaker::new(&RATE)?;
+    /// # Ok::<(), seawall::ConfigError>(())
+    /// ```
+    pub struct CircuitBreakerConfig as "circuit_breaker" {
+        /// Consecutive mode: so many failures in a row open it. 5, so that one bad minute of a
+        /// flaky network does not cut a healthy dependency off.
+        failure_threshold: count [1, 1_000_000] = 5,
+        /// Rate mode: it opens when at least this share of the window failed. Half, the field's
+        /// common choice: below it, most calls still help somebody.
+        failure_rate: ratio [1, 1_000_000] = 500_000,
+        /// Rate mode: how many of the last calls are judged. 20 fit one word.
+        window: count [2, 20] = 20,
+        /// Rate mode: so many calls must be in the window before it may open. 10, or the window if
+        /// that is shorter, so that the first failure after a start is not a rate of 100 %.
+        minimum_calls: count [1, 20] = ("10, at most `window`"),
+        /// A call that took longer than this is slow; 0 turns it off, since what is slow only the
+        /// caller knows. In consecutive mode and for trials a slow success counts as a failure.
+        slow_after: span [0, DAY] = 0,
+        /// Rate mode: it opens when at least this share of the window was slow. All of it: slowness
+        /// alone opens it only when nothing else is left.
+        slow_rate: ratio [1, 1_000_000] = 1_000_000,
+        /// How many trial calls a half-open round lets out, and the most that are out at once. One in
+        /// consecutive mode; three in rate mode, so that one lucky success does not close it.
+        trials: count [1, 15] = ("1 in consecutive mode, 3 in rate mode"),
+        /// So many successful trials close it; it reopens as soon as they can no longer be reached.
+        /// All of them by default: a dependency that fails one call in three has not recovered.
+        close_after: count [1, 15] = ("`trials`"),
+        /// How long it stays open before the first trial. Long enough to recover, short enough not to
+        /// prolong the outage.
+        reset_after: span [MS, 7 * DAY] = 30_000_000_000,
+        /// Each reopening multiplies the open period by this. 1: the period is what was stated.
+        reset_factor: factor [1_000, 32_000] = 1_000,
+        /// The longest open period that `reset_factor` and `reset_jitter` lead to.
+        reset_cap: span [MS, 7 * DAY] = ("5 min, at least `reset_after`"),
+        /// Spreads the open period by this share either way, never above `reset_cap`, so that a
+        /// fleet does not come back in one instant. 0: without randomness there is none.
+        reset_jitter: ratio [0, 900_000] = 0,
+        /// The longest open period that a dependency may ask for (`Retry-After`).
+        told_cap: span [MS, 7 * DAY] = 3_600_000_000_000,
+        /// A trial that is not settled for so long has expired: its place is free again and its late
+        /// result is stale.
+        trial_timeout: span [MS, HOUR] = ("`reset_after`, at most 1 h"),
+        /// What follows when trials expire. Another round: a caller that died says nothing about the
+        /// dependency.
+        expired_trials: (ExpiredTrials) [0, 2] = 0,
+        /// What it does with what it measures.
+        mode: (Mode) [0, 3] = 0,
+    }
+}
+
+impl CircuitBreakerConfig {
+    /// Consecutive mode with this threshold.
+    #[must_use]
+    pub const fn consecutive(failures: u64) -> Self {
+        Self::new().failure_threshold(failures)
+    }
+
+    /// Whether it is rate mode.
+    #[must_use]
+    pub const fn is_rate(&self) -> bool {
+        self.given(Index::failure_rate).is_some()
+            || self.given(Index::window).is_some()
+            || self.given(Index::minimum_calls).is_some()
+            || self.given(Index::slow_rate).is_some()
+    }
+
+    /// Checks every field and every relation between fields.
+    ///
+    /// # Errors
+    /// The first that is impossible, with what would be possible.
+    pub const fn check(&self) -> Result<(), ConfigError> {
+        match self.settings() {
+            Ok(_) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) const fn settings(&self) -> Result<Settings, ConfigError> {
+        macro_rules! value {
+            ($field:ident, $default:expr) => { value!($field, $default, u64::MAX) };
+            ($field:ident, $default:expr, $max:expr $(, $because:literal)?) => {
+                match self.value(Index::$field, $default, $max) {
+                    Ok(value) => value,
+                    Err(error) => return Err(error$(.because($because))?),
+                }
+            };
+        }
+        const fn min(a: u64, b: u64) -> u64 {
+            if a < b { a } else { b }
+        }
+        const fn max(a: u64, b: u64) -> u64 {
+            if a > b { a } else { b }
+        }
+        let rate = self.is_rate();
+        let threshold = value!(failure_threshold, 5);
+        if let (true, Some(given)) = (rate, self.given(Index::failure_threshold)) {
+            return Err(ConfigError::range(&Self::FIELDS[Index::failure_threshold as usize], given, 1, 0)
+                .because("the other fields choose rate mode"));
+        }
+        let slow_after = value!(slow_after, 0);
+        if let (0, Some(given)) = (slow_after, self.given(Index::slow_rate)) {
+            return Err(
+                ConfigError::range(&Self::FIELDS[Index::slow_rate as usize], given, 1, 0).because("slow_after is off")
+            );
+        }
+        let window = value!(window, 20);
+        let trials = value!(trials, if rate { 3 } else { 1 });
+        let reset_after = value!(reset_after, 30_000 * MS);
+        let reset_cap = value!(reset_cap, max(300_000 * MS, reset_after));
+        if reset_cap < reset_after {
+            let spec = &Self::FIELDS[Index::reset_cap as usize];
+            return Err(ConfigError::range(spec, reset_cap, reset_after, spec.max).because("at least reset_after"));
+        }
+        let told_cap = value!(told_cap, HOUR);
+        let longest = deadline::units(max(reset_cap, told_cap)) + 1 + deadline::SLACK_UNITS;
+        Ok(Settings {
+            mode: Mode::from_number(value!(mode, 0)),
+            rate,
+            expired_trials: ExpiredTrials::from_number(value!(expired_trials, 0)),
+            threshold,
+            failure_rate: value!(failure_rate, 500_000),
+            window,
+            minimum_calls: value!(minimum_calls, min(10, window), window, "at most window"),
+            slow_after,
+            slow_rate: value!(slow_rate, 1_000_000),
+            trials,
+            close_after: value!(close_after, trials, trials, "at most trials"),
+            reset_after: deadline::units(reset_after),
+            reset_factor: value!(reset_factor, 1_000),
+            reset_cap: deadline::units(reset_cap),
+            reset_jitter: value!(reset_jitter, 0),
+            told_cap: deadline::units(told_cap),
+            trial_timeout: deadline::units(value!(trial_timeout, min(reset_after, HOUR))),
+            live_bits: longest.ilog2() as u64 + 1,
+        })
+    }
+}
+
+/// The checked configuration as a step reads it. Spans are in units of 2^20 ns, except `slow_after`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Settings {
+    pub(super) mode: Mode,
+    pub(super) rate: bool,
+    pub(super) expired_trials: ExpiredTrials,
+    pub(super) threshold: u64,
+    pub(super) failure_rate: u64,
+    pub(super) window: u64,
+    pub(super) minimum_calls: u64,
+    pub(super) slow_after: u64,
+    pub(super) slow_rate: u64,
+    pub(super) trials: u64,
+    pub(super) close_after: u64,
+    pub(super) reset_after: u64,
+    pub(super) reset_factor: u64,
+    pub(super) reset_cap: u64,
+    pub(super) reset_jitter: u64,
+    pub(super) told_cap: u64,
+    pub(super) trial_timeout: u64,
+    /// An open period is live while it lies less than 2^this units ahead.
+    pub(super) live_bits: u64,
+}
+
+/// How many words a configuration takes.
+pub(super) const WORDS: usize = 7;
+
+const MODE: Bits = Bits::new(0, 2);
+const RATE: Bits = Bits::new(2, 1);
+const EXPIRED: Bits = Bits::new(3, 2);
+const LONGEST: Bits = Bits::new(5, 5);
+const MINIMUM: Bits = Bits::new(10, 5);
+const TRIALS: Bits = Bits::new(15, 4);
+const CLOSE: Bits = Bits::new(19, 4);
+const THRESHOLD: Bits = Bits::new(23, 20);
+const LIVE: Bits = Bits::new(43, 5);
+
+const FAILURE_RATE: Bits = Bits::new(0, 20);
+const SLOW_RATE: Bits = Bits::new(20, 20);
+
+const SPAN: Bits = Bits::new(0, 33);
+const FACTOR: Bits = Bits::new(33, 15);
+
+const TIMEOUT: Bits = Bits::new(0, 25);
+const JITTER: Bits = Bits::new(25, 20);
+
+impl Settings {
+    pub(super) const fn pack(&self) -> [u64; WORDS] {
+        [
+            MODE.of(self.mode as u64)
+                | RATE.of(self.rate as u64)
+                | EXPIRED.of(self.expired_trials as u64)
+                | LONGEST.of(self.window)
+                | MINIMUM.of(self.minimum_calls)
+                | TRIALS.of(self.trials)
+                | CLOSE.of(self.close_after)
+                | THRESHOLD.of(self.threshold)
+                | LIVE.of(self.live_bits),
+            FAILURE_RATE.of(self.failure_rate) | SLOW_RATE.of(self.slow_rate),
+            self.slow_after,
+            SPAN.of(self.reset_after) | FACTOR.of(self.reset_factor),
+            SPAN.of(self.reset_cap),
+            SPAN.of(self.told_cap),
+            TIMEOUT.of(self.trial_timeout) | JITTER.of(self.reset_jitter),
+        ]
+    }
+
+    /// Any words are some settings: what a step divides by, shifts by or indexes with is cut to range.
+    #[inline]
+    pub(super) const fn unpack(words: &[u64; WORDS]) -> Self {
+        let [head, rates, slow_after, reset, cap, told, trial] = *words;
+        Self {
+            mode: Mode::from_number(MODE.get(head)),
+            rate: RATE.get(head) == 1,
+            expired_trials: ExpiredTrials::from_number(EXPIRED.get(head)),
+            window: if LONGEST.get(head) > 20 { 20 } else { LONGEST.get(head) },
+            minimum_calls: MINIMUM.get(head),
+            trials: TRIALS.get(head),
+            close_after: CLOSE.get(head),
+            threshold: THRESHOLD.get(head),
+            live_bits: LIVE.get(head),
+            failure_rate: FAILURE_RATE.get(rates),
+            slow_rate: SLOW_RATE.get(rates),
+            slow_after,
+            reset_after: SPAN.get(reset),
+            reset_factor: FACTOR.get(reset),
+            reset_cap: SPAN.get(cap),
+            told_cap: SPAN.get(told),
+            trial_timeout: TIMEOUT.get(trial),
+            reset_jitter: JITTER.get(trial),
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! The circuit breaker: stop calling what is down, and find out when it is up again.
+//!
+//! *Closed*, calls pass and their outcomes are judged; *open*, none passes until a stated instant;
+//! *half-open*, a few trials pass, and they decide. State, window, trials and deadlines lie in one
+//! 64-bit word.
+//!
+//! # The word
+//! State 2 | configuration slot 2 | generation 18 | clean 1 | payload 41; the table is in [`word`].
+//!
+//! # Algorithm
+//! A pure [`step`] computes the next word; [`Cell`](crate::word::cell) publishes it with one
+//! compare-and-swap, and writes nothing when the word stays as it is. The word is the whole state, so
+//! every operation takes effect at its compare-and-swap, or at its load. From that follow: at most
+//! `trials` trials with a running lease, in every interleaving; exactly one thread sees each
+//! transition; a result from before a change of state never counts.
+//!
+//! Sources: Nygard, *Release It!* (2007); Fowler, *CircuitBreaker* (2014); generations after
+//! gobreaker; the option list after resilience4j, Polly, failsafe and Envoy.
+//!
+//! # Ordering
+//! One location decides, so relaxed accesses would keep the breaker itself right. Loads are Acquire
+//! and exchanges AcqRel for the configuration slots, and so that what the caller did before settling
+//! is visible to whoever is admitted because of it.
+//!
+//! # A worked example
+//! ```
+//! use core::time::Duration;
+//! use seawall::{CircuitBreaker, CircuitBreakerConfig, Instant, Reason, State, When};
+//!
+//! let config = CircuitBreakerConfig::consecutive(2).reset_after(Duration::from_secs(30));
+//! let breaker = CircuitBreaker::new(&config)?;
+//! let at = |seconds: u64| Instant::from_nanos(seconds * 1_000_000_000);
+//!
+//! for second in [0, 1] {
+//!     breaker.admit(at(second)).unwrap().failure(at(second), 0);
+//! }
+//! let refused = breaker.admit(at(2)).unwrap_err();
+//! assert_eq!(refused.rejection.reason, Reason::Open);
+//! assert!(matches!(refused.rejection.when, When::At(when) if when >= at(31)));
+//!
+//! let trial = breaker.admit(at(32)).unwrap();
+//! assert!(trial.is_trial());
+//! trial.success(at(32), 0);
+//! assert_eq!(breaker.state(at(32)), State::Closed);
+//! # Ok::<(), seawall::ConfigError>(())
+//! ```
+//!
+//! # Cost
+//! Measured by `make bench`; instruction counts by `make bench-instructions`. Closed and healthy,
+//! admission and settlement are one load and one comparison each and write nothing. A refusal loads
+//! the word twice and one configuration slot.
+
+mod config;
+mod permit;
+mod snapshot;
+mod step;
+mod token;
+mod transition;
+mod word;
+
+pub use config::{CircuitBreakerConfig, ExpiredTrials, Mode};
+pub use permit::{ClockedPermit, Permit};
+pub use snapshot::Snapshot;
+pub use token::Token;
+pub use transition::{Cause, Transition};
+pub use word::State;
+
+use crate::atomic::{AtomicU64, Ordering, const_fn};
+use crate::config::ConfigError;
+use crate::decision::{Layer, Outcome, Reason, Rejection, Sentence, Settlement, When};
+use crate::time::Instant;
+use crate::word::cell::Cell;
+use crate::word::slots::ChangeError;
+use crate::word::storage::{Head, Kind, stored};
+use config::{Settings, WORDS};
+use step::{Answer, Event, Step};
+use word::{CLEAN_MASK, CLEAN_VALUE, SLOT, TOKEN_MASK};
+
+/// A circuit breaker in 264 bytes of plain atomics.
+///
+/// It needs no allocation and may lie in a `static`, in a C struct or in memory shared between
+/// processes. All methods take `&self` and are lock-free.
+#[derive(Debug)]
+#[repr(C)]
+pub struct CircuitBreaker {
+    head: Head,
+    cell: Cell<WORDS>,
+    /// For people only; see `snapshot::Report`.
+    figures: AtomicU64,
+    changed: AtomicU64,
+}
+
+stored!(CircuitBreaker);
+
+/// What [`CircuitBreaker::try_admit`] answers.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+#[must_use = "an admission must be settled, a refusal obeyed"]
+pub struct Admission {
+    /// The permit's token, or who refused, why and when.
+    pub verdict: Result<Token, Rejection>,
+    /// Shadow mode: what it would have said instead of yes.
+    pub bypassed: Option<Rejection>,
+    /// The change of state that asking made.
+    pub transition: Option<Transition>,
+}
+
+/// A refusal, and the change of state that asking made (with `expired_trials` = `open` only).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Refused {
+    /// Who, why, when.
+    pub rejection: Rejection,
+    /// The change of state that asking made.
+    pub transition: Option<Transition>,
+}
+
+impl core::fmt::Display for Refused {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.rejection.fmt(f)
+    }
+}
+
+impl core::error::Error for Refused {}
+
+/// What became of a settlement, and the change of state that it made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Settled {
+    /// Counted, neutral or stale.
+    pub settlement: Settlement,
+    /// The change of state that it made.
+    pub transition: Option<Transition>,
+}
+
+/// How a face decides "clean" without calling in: read the 32-bit half of the state's bytes at
+/// `offset`; when `half & mask == value` the call is admitted and the half is its token; when the half
+/// is still the same afterwards, a success needs no settlement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CleanCheck {
+    /// Byte offset of the half within the state.
+    pub offset: usize,
+    /// Which bits count.
+    pub mask: u32,
+    /// What they must be.
+    pub value: u32,
+}
+
+impl CircuitBreaker {
+    const_fn! {
+        /// A closed breaker.
+        ///
+        /// # Errors
+        /// Which field is impossible, and what would be possible.
+        pub const fn new(config: &CircuitBreakerConfig) -> Result<Self, ConfigError> {
+            match config.settings() {
+                Ok(settings) => Ok(Self {
+                    head: Head::new(Kind::CircuitBreaker, 0),
+                    cell: Cell::new(0, settings.pack()),
+                    figures: AtomicU64::new(0),
+                    changed: AtomicU64::new(0),
+                }),
+                Err(error) => Err(error),
+            }
+        }
+    }
+
+    /// Configures state that lies in memory of the caller's, closed and with nothing learnt. Nobody
+    /// else may use it meanwhile: what they would see is undecided, though never undefined.
+    ///
+    /// # Errors
+    /// Which field is impossible; the memory is untouched then.
+    pub fn init(&self, config: &CircuitBreakerConfig) -> Result<(), ConfigError> {
+        let settings = config.settings()?;
+        self.cell.init(0, settings.pack());
+        self.figures.store(0, Ordering::Relaxed);
+        self.changed.store(0, Ordering::Relaxed);
+        self.head.set(Kind::CircuitBreaker, 0);
+        Ok(())
+    }
+
+    /// Whether it has been configured, by this version's layout.
+    #[must_use]
+    pub fn is_configured(&self) -> bool {
+        self.head.is(Kind::CircuitBreaker, 0)
+    }
+
+    /// Asks for a permit, without randomness (see [`Permit::acquire`]).
+    ///
+    /// # Errors
+    /// Who refused, why and when to ask again.
+    #[inline]
+    pub fn admit(&self, now: Instant) -> Result<Permit<&Self>, Refused> {
+        Permit::acquire(self, now, 0)
+    }
+
+    /// Asks for a token, for callers that keep their permits themselves. `r` is randomness for the
+    /// jitter of an open period that may begin here (with `expired_trials` = `open` only); 0 for none.
+    #[inline]
+    pub fn try_admit(&self, now: Instant, r: u64) -> Admission {
+        let seen = self.cell.load();
+        if seen & CLEAN_MASK == CLEAN_VALUE {
+            return Admission { verdict: Ok(Token::call(seen)), bypassed: None, transition: None };
+        }
+        let (answer, transition) = self.publish(seen, Event::Admit { r }, now);
+        let (verdict, bypassed) = match answer {
+            Answer::Admitted(token) => (Ok(token), None),
+            Answer::Bypassed(rejection) => (Ok(Token::bypass(0)), Some(rejection)),
+            Answer::Refused(rejection) => (Err(rejection), None),
+            Answer::Settled(_) | Answer::Done => (Err(UNCONFIGURED), None),
+        };
+        Admission { verdict, bypassed, transition }
+    }
+
+    /// Settles a token that [`try_admit`](Self::try_admit) granted at `granted`. `r` is randomness for
+    /// the jitter of an open period that may begin here; 0 for none.
+    ///
+    /// # Ordering
+    /// What the caller did before is visible to whoever is admitted because of it.
+    #[inline]
+    pub fn settle(&self, token: Token, outcome: Outcome, granted: Instant, now: Instant, r: u64) -> Settled {
+        let seen = self.cell.load();
+        if matches!(outcome, Outcome::Success)
+            && (seen ^ token.word()) & TOKEN_MASK == 0
+            && seen & CLEAN_MASK == CLEAN_VALUE
+        {
+            return Settled { settlement: Settlement::Counted, transition: None };
+        }
+        let elapsed = now.as_nanos().saturating_sub(granted.as_nanos());
+        let (answer, transition) = self.publish(seen, Event::Settle { token, outcome, elapsed, r }, now);
+        let settlement = match answer {
+            Answer::Settled(settlement) => settlement,
+            _ => Settlement::Stale,
+        };
+        Settled { settlement, transition }
+    }
+
+    /// Opens it by hand: until `until` (at most `told_cap` from now), or for the configured period.
+    /// The transition, or `None` when it was never configured.
+    pub fn trip(&self, now: Instant, until: Option<Instant>, r: u64) -> Option<Transition> {
+        self.publish(self.cell.load(), Event::Trip { until, r }, now).1
+    }
+
+    /// Half-opens it by hand, whatever it was. `None` when it was half-open already.
+    pub fn half_open(&self, now: Instant) -> Option<Transition> {
+        self.publish(self.cell.load(), Event::HalfOpen, now).1
+    }
+
+    /// Closes it by hand and forgets everything learnt; what is in flight becomes stale.
+    pub fn reset(&self, now: Instant) -> Option<Transition> {
+        self.publish(self.cell.load(), Event::Reset, now).1
+    }
+
+    /// Changes the configuration while it runs. State, window and trials are kept as far as they fit:
+    /// a shorter window keeps its newest calls, consecutive and rate mode translate into each other,
+    /// an open period keeps its end. New thresholds are applied with the next outcome.
+    ///
+    /// # Errors
+    /// An impossible configuration, or three other changes stopped half-way; nothing has changed then.
+    pub fn configure(&self, config: &CircuitBreakerConfig) -> Result<(), ChangeError> {
+        self.change(config.settings()?)
+    }
+
+    /// Changes the mode alone; returns the one before.
+    ///
+    /// # Errors
+    /// As [`configure`](Self::configure).
+    pub fn set_mode(&self, mode: Mode) -> Result<Mode, ChangeError> {
+        let (_, words) = self.cell.read(SLOT).ok_or(ChangeError::Unconfigured)?;
+        let settings = Settings::unpack(&words);
+        self.change(Settings { mode, ..settings })?;
+        Ok(settings.mode)
+    }
+
+    fn change(&self, settings: Settings) -> Result<(), ChangeError> {
+        self.cell.change(SLOT, settings.pack(), |word, old, new| {
+            step::carry_over(word, &Settings::unpack(old), &Settings::unpack(new))
+        })?;
+        Ok(())
+    }
+
+    /// The measured state: a breaker whose open period is over reads half-open.
+    #[must_use]
+    pub fn state(&self, now: Instant) -> State {
+        self.snapshot(now).map_or(State::Closed, |snapshot| snapshot.state)
+    }
+
+    /// The chosen mode.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.cell.read(SLOT).map_or(Mode::Normal, |(_, words)| Settings::unpack(&words).mode)
+    }
+
+    /// All figures at once; `None` when it was never configured.
+    #[must_use]
+    pub fn snapshot(&self, now: Instant) -> Option<Snapshot> {
+        let (word, words) = self.cell.read(SLOT)?;
+        let report = snapshot::Report {
+            figures: self.figures.load(Ordering::Relaxed),
+            changed: self.changed.load(Ordering::Relaxed),
+        };
+        Some(Snapshot::new(word, &Settings::unpack(&words), &report, now))
+    }
+
+    /// State and figures as a sentence: `open: 11 of the last 20 calls failed; next trial in 17.7 s`.
+    #[must_use]
+    pub fn explain(&self, now: Instant) -> Sentence {
+        self.snapshot(now).map_or_else(|| UNCONFIGURED.explain(now), |snapshot| snapshot.explain(now))
+    }
+
+    /// How a face may decide "clean" by itself.
+    #[must_use]
+    pub const fn clean_check() -> CleanCheck {
+        let word = core::mem::offset_of!(Self, cell);
+        CleanCheck {
+            // The upper half of a 64-bit word comes second in memory on a little-endian machine.
+            offset: if cfg!(target_endian = "little") { word + 4 } else { word },
+            mask: (CLEAN_MASK >> 32) as u32,
+            value: (CLEAN_VALUE >> 32) as u32,
+        }
+    }
+
+    /// Publishes one step, and leaves its figures for people when the state changed.
+    #[inline]
+    fn publish(&self, seen: u64, event: Event, now: Instant) -> (Answer, Option<Transition>) {
+        let done = self.cell.publish(SLOT, seen, |word, words| {
+            let (next, answer, transition): Step = step::step(word, &Settings::unpack(words), event, now);
+            (next, (answer, transition))
+        });
+        let Some((answer, transition)) = done else {
+            return (Answer::Refused(UNCONFIGURED), None);
+        };
+        if let Some(transition) = &transition {
+            let report = snapshot::Report::of(transition);
+            self.changed.store(report.changed, Ordering::Relaxed);
+            self.figures.store(report.figures, Ordering::Relaxed);
+        }
+        (answer, transition)
+    }
+}
+
+const UNCONFIGURED: Rejection = Rejection::new(Layer::CircuitBreaker, Reason::Unconfigured, When::Never);

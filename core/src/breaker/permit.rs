@@ -1,0 +1,158 @@
+//! A permit: the right to make one call, settled exactly once.
+
+use core::borrow::Borrow;
+use core::ops::Deref;
+
+use super::token::Token;
+use super::{CircuitBreaker, Refused, Settled, Transition};
+use crate::decision::{Outcome, Rejection};
+use crate::time::{Clock, Clocked, Instant};
+
+/// The right to make one call. `R` is how the breaker is held: `&CircuitBreaker`, `Arc<..>`,
+/// `&'static ..`.
+///
+/// Settle it with [`success`](Self::success), [`failure`](Self::failure),
+/// [`failure_until`](Self::failure_until) or [`ignore`](Self::ignore). Dropping it is neutral: the
+/// place of a trial returns, and nothing is counted.
+#[derive(Debug)]
+#[must_use = "a permit that is dropped counts for nothing; settle it when the call has ended"]
+pub struct Permit<R: Deref<Target = CircuitBreaker>> {
+    breaker: Option<R>,
+    token: Token,
+    granted: Instant,
+    bypassed: Option<Rejection>,
+    transition: Option<Transition>,
+}
+
+impl<R: Deref<Target = CircuitBreaker>> Permit<R> {
+    /// Asks `breaker` for a permit.
+    ///
+    /// # Errors
+    /// Who refused, why and when to ask again.
+    #[inline]
+    pub fn acquire(breaker: R, now: Instant, r: u64) -> Result<Self, Refused> {
+        let admission = breaker.try_admit(now, r);
+        match admission.verdict {
+            Ok(token) => Ok(Self {
+                breaker: Some(breaker),
+                token,
+                granted: now,
+                bypassed: admission.bypassed,
+                transition: admission.transition,
+            }),
+            Err(rejection) => Err(Refused { rejection, transition: admission.transition }),
+        }
+    }
+
+    /// The call worked. `now` decides whether it was slow, where `slow_after` is set.
+    #[inline]
+    pub fn success(self, now: Instant, r: u64) -> Settled {
+        self.settle(Outcome::Success, now, r)
+    }
+
+    /// The dependency failed.
+    #[inline]
+    pub fn failure(self, now: Instant, r: u64) -> Settled {
+        self.settle(Outcome::Failure, now, r)
+    }
+
+    /// The dependency failed and said when it will be back: the breaker opens at once, until then (at
+    /// most `told_cap`). An instant that is not in the future makes it an ordinary failure.
+    #[inline]
+    pub fn failure_until(self, until: Instant, now: Instant, r: u64) -> Settled {
+        self.settle(Outcome::FailureUntil(until), now, r)
+    }
+
+    /// No verdict: cancelled, the caller's own mistake, refused by another of our own layers.
+    #[inline]
+    pub fn ignore(self, now: Instant) -> Settled {
+        self.settle(Outcome::Ignored, now, 0)
+    }
+
+    /// Settles with any outcome.
+    #[inline]
+    pub fn settle(mut self, outcome: Outcome, now: Instant, r: u64) -> Settled {
+        match self.breaker.take() {
+            Some(breaker) => breaker.settle(self.token, outcome, self.granted, now, r),
+            None => unreachable!("a permit holds its breaker until it is settled, and settling consumes it"),
+        }
+    }
+
+    /// Whether this is a trial of a half-open breaker.
+    #[must_use]
+    pub fn is_trial(&self) -> bool {
+        self.token.is_trial()
+    }
+
+    /// What a breaker in shadow mode would have said instead.
+    #[must_use]
+    pub fn bypassed(&self) -> Option<&Rejection> {
+        self.bypassed.as_ref()
+    }
+
+    /// The change of state that this admission made.
+    #[must_use]
+    pub fn transition(&self) -> Option<&Transition> {
+        self.transition.as_ref()
+    }
+}
+
+impl<R: Deref<Target = CircuitBreaker>> Drop for Permit<R> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(breaker) = self.breaker.take() {
+            breaker.settle(self.token, Outcome::Ignored, self.granted, self.granted, 0);
+        }
+    }
+}
+
+/// A permit that knows its clock.
+#[derive(Debug)]
+#[must_use = "a permit that is dropped counts for nothing; settle it when the call has ended"]
+pub struct ClockedPermit<'a, P: Borrow<CircuitBreaker>, C: Clock> {
+    permit: Permit<&'a CircuitBreaker>,
+    clocked: &'a Clocked<P, C>,
+}
+
+impl<'a, P: Borrow<CircuitBreaker>, C: Clock> ClockedPermit<'a, P, C> {
+    /// See [`Permit::success`].
+    pub fn success(self) -> Settled {
+        self.settle(Outcome::Success)
+    }
+
+    /// See [`Permit::failure`].
+    pub fn failure(self) -> Settled {
+        self.settle(Outcome::Failure)
+    }
+
+    /// See [`Permit::failure_until`].
+    pub fn failure_until(self, until: Instant) -> Settled {
+        self.settle(Outcome::FailureUntil(until))
+    }
+
+    /// See [`Permit::ignore`].
+    pub fn ignore(self) -> Settled {
+        self.settle(Outcome::Ignored)
+    }
+
+    /// See [`Permit::settle`].
+    pub fn settle(self, outcome: Outcome) -> Settled {
+        self.permit.settle(outcome, self.clocked.now(), self.clocked.random.next())
+    }
+
+    /// The permit itself.
+    pub fn permit(&self) -> &Permit<&'a CircuitBreaker> {
+        &self.permit
+    }
+}
+
+impl<P: Borrow<CircuitBreaker>, C: Clock> Clocked<P, C> {
+    /// Asks for a permit now.
+    ///
+    /// # Errors
+    /// Who refused, why and when to ask again.
+    pub fn admit(&self) -> Result<ClockedPermit<'_, P, C>, Refused> {
+        let permit = Permit::acquire(self.inner.borrow(), self.now(), self.random.next())?;
+        Ok(ClockedPermit { permit, clocked: self })
+    }
+}

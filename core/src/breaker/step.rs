@@ -1,0 +1,439 @@
+//! The breaker as a pure function: `step(word, settings, event, now) -> (word, answer)`.
+//!
+//! No atomics, no clock, no randomness of its own: everything a breaker does is here, and can be
+//! enumerated. Any word and any settings lead to some answer; none to a panic.
+
+use super::config::{ExpiredTrials, Mode, Settings};
+use super::token::{Kind, Token};
+use super::transition::{Cause, Transition};
+use super::word::{
+    CLEAN, FAILURES, GENERATION, IN_FLIGHT, LEASE, REOPENED, SETTLED, SLOT, STATE, SUCCEEDED, State, UNTIL, WINDOW,
+    Window,
+};
+use crate::decision::{Layer, Outcome, Reason, Rejection, Settlement, When};
+use crate::random::between;
+use crate::time::Instant;
+use crate::word::deadline::{self, SLACK_UNITS};
+
+/// What happens to a breaker.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event {
+    /// Somebody wants to call.
+    Admit { r: u64 },
+    /// A call has ended.
+    Settle { token: Token, outcome: Outcome, elapsed: u64, r: u64 },
+    /// Opened by hand, for the configured period or until an instant.
+    Trip { until: Option<Instant>, r: u64 },
+    /// Half-opened by hand.
+    HalfOpen,
+    /// Closed by hand, everything learnt forgotten.
+    Reset,
+}
+
+/// What a step answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    Admitted(Token),
+    /// Shadow mode: admitted although it would have been refused.
+    Bypassed(Rejection),
+    Refused(Rejection),
+    Settled(Settlement),
+    Done,
+}
+
+/// The word afterwards, the answer, and the transition when the state changed.
+pub(super) type Step = (u64, Answer, Option<Transition>);
+
+#[inline]
+pub(super) fn step(word: u64, settings: &Settings, event: Event, now: Instant) -> Step {
+    let at = Breaker { word, settings, now };
+    match event {
+        Event::Admit { r } => at.admit(r),
+        Event::Settle { token, outcome, elapsed, r } => at.settle(token, outcome, elapsed, r),
+        Event::Trip { until, r } => {
+            let (reopened, generation) = match at.state() {
+                State::Closed => (0, at.generation()),
+                State::Open => (REOPENED.get(word), at.generation()),
+                State::HalfOpen => (REOPENED.get(word), at.generation() + 1),
+            };
+            at.open(generation, reopened, until, Cause::Tripped, at.figures(), r).answering(Answer::Done)
+        }
+        Event::HalfOpen if at.state() == State::HalfOpen => at.unchanged(Answer::Done),
+        Event::HalfOpen => {
+            let reopened = if at.state() == State::Open { REOPENED.get(word) } else { 0 };
+            let (next, transition) = at.half_open(at.generation(), reopened, Cause::HalfOpened, at.figures());
+            (next, Answer::Done, Some(transition))
+        }
+        Event::Reset => at.close(at.generation() + 1, Cause::Reset, Figures::default()).answering(Answer::Done),
+    }
+}
+
+/// The word as it is under other settings: what was learnt is kept as far as it fits.
+pub(super) fn carry_over(word: u64, old: &Settings, new: &Settings) -> u64 {
+    match State::of(word) {
+        State::Open => word,
+        State::Closed => {
+            let learnt = match (old.rate, new.rate) {
+                (false, false) => FAILURES.get(word),
+                (true, true) => Window::read(WINDOW.get(word), new.window).stored(),
+                (true, false) => u64::from(Window::read(WINDOW.get(word), old.window).failures_in_a_row()),
+                (false, true) => {
+                    let failures = FAILURES.get(word).min(new.window);
+                    (0..failures).fold(Window::EMPTY, |window, _| window.push(true, false, new.window)).stored()
+                }
+            };
+            closed(word, new, GENERATION.get(word), learnt)
+        }
+        State::HalfOpen => {
+            // A round that the new numbers would have ended goes on, one result short of its end.
+            let succeeded = SUCCEEDED.get(word).min(new.close_after.saturating_sub(1));
+            let failed = SETTLED.get(word).saturating_sub(SUCCEEDED.get(word));
+            let failed = failed.min(new.trials.saturating_sub(new.close_after));
+            SETTLED.put(SUCCEEDED.put(word, succeeded), succeeded + failed)
+        }
+    }
+}
+
+/// The counts behind a decision.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Figures {
+    pub(super) calls: u32,
+    pub(super) failed: u32,
+    pub(super) slow: u32,
+}
+
+/// A closed word; it is clean when one more fast success would not change it.
+const fn closed(word: u64, settings: &Settings, generation: u64, learnt: u64) -> u64 {
+    let nothing_to_learn =
+        if settings.rate { Window::read(learnt, settings.window).is_clean(settings.window) } else { learnt == 0 };
+    let clean = nothing_to_learn && settings.slow_after == 0 && matches!(settings.mode, Mode::Normal | Mode::Shadow);
+    SLOT.of(SLOT.get(word)) | GENERATION.of(generation) | CLEAN.of(clean as u64) | WINDOW.of(learnt)
+}
+
+/// One breaker at one instant.
+struct Breaker<'a> {
+    word: u64,
+    settings: &'a Settings,
+    now: Instant,
+}
+
+trait Answering {
+    fn answering(self, answer: Answer) -> Step;
+}
+
+impl Answering for (u64, Transition) {
+    fn answering(self, answer: Answer) -> Step {
+        (self.0, answer, Some(self.1))
+    }
+}
+
+impl Breaker<'_> {
+    fn state(&self) -> State {
+        State::of(self.word)
+    }
+
+    fn generation(&self) -> u64 {
+        GENERATION.get(self.word)
+    }
+
+    fn unchanged(&self, answer: Answer) -> Step {
+        (self.word, answer, None)
+    }
+
+    // --- admission ---
+
+    #[inline]
+    fn admit(&self, r: u64) -> Step {
+        match self.settings.mode {
+            Mode::Disabled => return self.unchanged(Answer::Admitted(Token::bypass(self.word))),
+            Mode::ForcedOpen => return self.unchanged(Answer::Refused(refusal(Reason::ForcedOpen, None))),
+            Mode::Normal | Mode::Shadow => {}
+        }
+        match self.state() {
+            State::Closed => self.unchanged(Answer::Admitted(Token::call(self.word))),
+            State::Open => match self.open_for() {
+                Some(units) => self.refuse(Rejection::new(
+                    Layer::CircuitBreaker,
+                    Reason::Open,
+                    When::At(deadline::instant(self.now, units)),
+                )),
+                None => {
+                    let half =
+                        self.half_open(self.generation(), REOPENED.get(self.word), Cause::Due, Figures::default());
+                    self.first_trial(half)
+                }
+            },
+            State::HalfOpen if self.round_is_over() => self.next_round(r),
+            State::HalfOpen if IN_FLIGHT.get(self.word) + SETTLED.get(self.word) < self.settings.trials => {
+                let next = self.lease_trial(self.word);
+                (next, Answer::Admitted(Token::trial(next)), None)
+            }
+            State::HalfOpen => {
+                let estimate = self.lease_for().map(|units| deadline::instant(self.now, units));
+                self.refuse(refusal(Reason::TrialsBusy, estimate))
+            }
+        }
+    }
+
+    /// Refused, unless in shadow.
+    fn refuse(&self, rejection: Rejection) -> Step {
+        self.unchanged(match self.settings.mode {
+            Mode::Shadow => Answer::Bypassed(rejection),
+            _ => Answer::Refused(rejection),
+        })
+    }
+
+    /// How much longer it is open.
+    fn open_for(&self) -> Option<u64> {
+        deadline::ahead(UNTIL.get(self.word), UNTIL.max(), self.now, 1 << self.settings.live_bits)
+    }
+
+    /// How much longer the lease of the trials runs.
+    fn lease_for(&self) -> Option<u64> {
+        let limit = self.settings.trial_timeout + 1 + SLACK_UNITS;
+        deadline::ahead(LEASE.get(self.word), LEASE.max(), self.now, limit)
+    }
+
+    /// Trials are out whose lease has ended; or (in bytes that no step made) none is out and yet no
+    /// further one is allowed.
+    fn round_is_over(&self) -> bool {
+        if IN_FLIGHT.get(self.word) > 0 {
+            self.lease_for().is_none()
+        } else {
+            SETTLED.get(self.word) >= self.settings.trials
+        }
+    }
+
+    fn next_round(&self, r: u64) -> Step {
+        let generation = self.generation() + 1;
+        let figures = self.figures();
+        match self.settings.expired_trials {
+            ExpiredTrials::Again => {
+                let reopened = REOPENED.get(self.word);
+                self.first_trial(self.half_open(generation, reopened, Cause::TrialsExpired, figures))
+            }
+            ExpiredTrials::Open => {
+                let reopened = (REOPENED.get(self.word) + 1).min(REOPENED.max());
+                let opened = self.open(generation, reopened, None, Cause::TrialsExpired, figures, r);
+                let rejection =
+                    Rejection::new(Layer::CircuitBreaker, Reason::Open, When::At(opened.1.until.unwrap_or(self.now)));
+                opened.answering(match self.settings.mode {
+                    Mode::Shadow => Answer::Bypassed(rejection),
+                    _ => Answer::Refused(rejection),
+                })
+            }
+            ExpiredTrials::Close => {
+                let closed = self.close(generation, Cause::TrialsExpired, figures);
+                let token = Token::call(closed.0);
+                closed.answering(Answer::Admitted(token))
+            }
+        }
+    }
+
+    fn first_trial(&self, (half, transition): (u64, Transition)) -> Step {
+        if self.settings.trials == 0 {
+            return self.refuse(refusal(Reason::TrialsBusy, None));
+        }
+        let next = self.lease_trial(half);
+        (next, Answer::Admitted(Token::trial(next)), Some(transition))
+    }
+
+    /// One more trial is out; the lease of all of them starts anew.
+    fn lease_trial(&self, half: u64) -> u64 {
+        let end = self.now.as_nanos().saturating_add(self.settings.trial_timeout << deadline::UNIT);
+        LEASE.put(IN_FLIGHT.put(half, IN_FLIGHT.get(half) + 1), deadline::passed(end))
+    }
+
+    // --- settlement ---
+
+    #[inline]
+    fn settle(&self, token: Token, outcome: Outcome, elapsed: u64, r: u64) -> Step {
+        let expected = match token.kind() {
+            Kind::Bypass => return self.unchanged(Answer::Settled(Settlement::Neutral)),
+            Kind::Call => State::Closed,
+            Kind::Trial => State::HalfOpen,
+        };
+        if self.state() != expected || self.generation() != token.generation() {
+            return self.unchanged(Answer::Settled(Settlement::Stale));
+        }
+        let outcome = if self.settings.mode == Mode::Disabled { Outcome::Ignored } else { outcome };
+        let slow = self.settings.slow_after > 0 && elapsed > self.settings.slow_after;
+        match (expected, outcome) {
+            (State::HalfOpen, _) => self.settle_trial(outcome, slow, r),
+            (_, Outcome::Ignored) => self.unchanged(Answer::Settled(Settlement::Neutral)),
+            (_, Outcome::Success) => self.record(false, slow, None, r),
+            (_, Outcome::Failure) => self.record(true, slow, None, r),
+            (_, Outcome::FailureUntil(until)) => self.record(true, slow, Some(until), r),
+        }
+    }
+
+    /// A call of the closed state has a verdict.
+    #[inline]
+    fn record(&self, failed: bool, slow: bool, told: Option<Instant>, r: u64) -> Step {
+        let (learnt, figures, cause) = if self.settings.rate {
+            let window = Window::read(WINDOW.get(self.word), self.settings.window);
+            let window = window.push(failed, slow, self.settings.window);
+            let figures = Figures { calls: window.calls(), failed: window.failed(), slow: window.slow() };
+            (window.stored(), figures, self.judge(&figures))
+        } else {
+            let bad = failed || slow;
+            let failures = if bad { (FAILURES.get(self.word) + 1).min(FAILURES.max()) } else { 0 };
+            let figures = Figures { calls: failures as u32, failed: failures as u32, slow: u32::from(slow) };
+            let cause = (bad && failures >= self.settings.threshold).then_some(Cause::FailureThreshold);
+            (failures, figures, cause)
+        };
+        let told = told.filter(|&until| until > self.now);
+        let counted = Answer::Settled(Settlement::Counted);
+        match (told, cause) {
+            (Some(_), _) => self.open(self.generation(), 0, told, Cause::Told, figures, r).answering(counted),
+            (None, Some(cause)) => self.open(self.generation(), 0, None, cause, figures, r).answering(counted),
+            (None, None) => (closed(self.word, self.settings, self.generation(), learnt), counted, None),
+        }
+    }
+
+    /// Whether the window says "open", and why.
+    fn judge(&self, figures: &Figures) -> Option<Cause> {
+        let reaches = |part: u32, rate: u64| u64::from(part) * 1_000_000 >= rate * u64::from(figures.calls);
+        if u64::from(figures.calls) < self.settings.minimum_calls {
+            None
+        } else if reaches(figures.failed, self.settings.failure_rate) {
+            Some(Cause::FailureRate)
+        } else if self.settings.slow_after > 0 && reaches(figures.slow, self.settings.slow_rate) {
+            Some(Cause::SlowRate)
+        } else {
+            None
+        }
+    }
+
+    fn settle_trial(&self, outcome: Outcome, slow: bool, r: u64) -> Step {
+        let in_flight = IN_FLIGHT.get(self.word).saturating_sub(1);
+        let word = IN_FLIGHT.put(self.word, in_flight);
+        if outcome == Outcome::Ignored {
+            return (word, Answer::Settled(Settlement::Neutral), None);
+        }
+        let good = outcome == Outcome::Success && !slow;
+        let succeeded = (SUCCEEDED.get(word) + u64::from(good)).min(SUCCEEDED.max());
+        let settled = (SETTLED.get(word) + 1).min(SETTLED.max());
+        let failed = settled.saturating_sub(succeeded);
+        let figures = Figures { calls: settled as u32, failed: failed as u32, slow: u32::from(slow) };
+        let counted = Answer::Settled(Settlement::Counted);
+        let generation = self.generation() + 1;
+        let told = match outcome {
+            Outcome::FailureUntil(until) if until > self.now => Some(until),
+            _ => None,
+        };
+        let out_of_reach = failed > self.settings.trials.saturating_sub(self.settings.close_after);
+        if good && succeeded >= self.settings.close_after {
+            self.close(generation, Cause::TrialsSucceeded, figures).answering(counted)
+        } else if told.is_some() || (!good && out_of_reach) {
+            let cause = if told.is_some() { Cause::Told } else { Cause::TrialFailed };
+            let reopened = (REOPENED.get(word) + 1).min(REOPENED.max());
+            self.open(generation, reopened, told, cause, figures, r).answering(counted)
+        } else {
+            (SETTLED.put(SUCCEEDED.put(word, succeeded), settled), counted, None)
+        }
+    }
+
+    // --- the three states ---
+
+    /// The counts that the present state rests on.
+    fn figures(&self) -> Figures {
+        match self.state() {
+            State::Closed if self.settings.rate => {
+                let window = Window::read(WINDOW.get(self.word), self.settings.window);
+                Figures { calls: window.calls(), failed: window.failed(), slow: window.slow() }
+            }
+            State::Closed => {
+                let failures = FAILURES.get(self.word) as u32;
+                Figures { calls: failures, failed: failures, slow: 0 }
+            }
+            State::Open => Figures::default(),
+            State::HalfOpen => {
+                let settled = SETTLED.get(self.word) as u32;
+                let failed = settled.saturating_sub(SUCCEEDED.get(self.word) as u32);
+                Figures { calls: settled, failed, slow: 0 }
+            }
+        }
+    }
+
+    fn open(
+        &self,
+        generation: u64,
+        reopened: u64,
+        told: Option<Instant>,
+        cause: Cause,
+        figures: Figures,
+        r: u64,
+    ) -> (u64, Transition) {
+        let now = self.now.as_nanos();
+        let end = match told {
+            Some(until) => {
+                let cap = now.saturating_add(self.settings.told_cap << deadline::UNIT);
+                until.as_nanos().clamp(now, cap)
+            }
+            None => now.saturating_add(self.period(reopened, r) << deadline::UNIT),
+        };
+        let until = deadline::passed(end).max(deadline::present(self.now) + 1);
+        let word = STATE.of(State::Open as u64)
+            | SLOT.of(SLOT.get(self.word))
+            | GENERATION.of(generation)
+            | REOPENED.of(reopened)
+            | UNTIL.of(until);
+        let ahead = until - deadline::present(self.now);
+        let transition = Transition {
+            until: Some(deadline::instant(self.now, ahead)),
+            unseeded: told.is_none() && self.settings.reset_jitter > 0 && r == 0,
+            ..self.transition(State::Open, cause, word, figures)
+        };
+        (word, transition)
+    }
+
+    /// The open period in units: `reset_after * reset_factor^reopened` up to the cap, then jitter.
+    ///
+    /// Proportional jitter `f`: drawn from `e (1 - f)` to `e (1 + f)`, the upper end at most the cap.
+    /// At the cap the lower end stays below it, so the spread never vanishes.
+    fn period(&self, reopened: u64, r: u64) -> u64 {
+        let cap = self.settings.reset_cap;
+        let longer = |period: u64| (period.saturating_mul(self.settings.reset_factor) / 1000).min(cap);
+        let period = (0..reopened).fold(self.settings.reset_after.min(cap), |period, _| longer(period));
+        if r == 0 || self.settings.reset_jitter == 0 {
+            return period;
+        }
+        let spread = period.saturating_mul(self.settings.reset_jitter) / 1_000_000;
+        between(r, period.saturating_sub(spread), period.saturating_add(spread).min(cap)).max(1)
+    }
+
+    fn half_open(&self, generation: u64, reopened: u64, cause: Cause, figures: Figures) -> (u64, Transition) {
+        let word = STATE.of(State::HalfOpen as u64)
+            | SLOT.of(SLOT.get(self.word))
+            | GENERATION.of(generation)
+            | REOPENED.of(reopened);
+        (word, self.transition(State::HalfOpen, cause, word, figures))
+    }
+
+    fn close(&self, generation: u64, cause: Cause, figures: Figures) -> (u64, Transition) {
+        let learnt = if self.settings.rate { Window::EMPTY.stored() } else { 0 };
+        let word = closed(self.word, self.settings, generation, learnt);
+        (word, self.transition(State::Closed, cause, word, figures))
+    }
+
+    fn transition(&self, to: State, cause: Cause, word: u64, figures: Figures) -> Transition {
+        Transition {
+            from: self.state(),
+            to,
+            cause,
+            at: self.now,
+            until: None,
+            generation: GENERATION.get(word) as u32,
+            calls: figures.calls,
+            failed: figures.failed,
+            slow: figures.slow,
+            reopened: if to == State::Closed { 0 } else { REOPENED.get(word) as u8 },
+            unseeded: false,
+        }
+    }
+}
+
+fn refusal(reason: Reason, estimate: Option<Instant>) -> Rejection {
+    Rejection::new(Layer::CircuitBreaker, reason, When::Depends { estimate })
+}

@@ -1,0 +1,165 @@
+//! What the thread whose compare-and-swap changed the state gets to know, exactly once.
+
+use super::word::State;
+use crate::decision::stable_enum;
+use crate::time::Instant;
+use crate::word::bits::Bits;
+use crate::word::deadline;
+use crate::word::ring::{EventRing, Packed, RingCursor};
+
+stable_enum! {
+    /// Why a breaker changed its state.
+    pub enum Cause {
+        /// So many calls in a row failed.
+        FailureThreshold = 1 "failure_threshold",
+        /// Too many of the last calls failed.
+        FailureRate = 2 "failure_rate",
+        /// Too many of the last calls were slow.
+        SlowRate = 3 "slow_rate",
+        /// The dependency said when it will be back.
+        Told = 4 "told",
+        /// Too many trials failed.
+        TrialFailed = 5 "trial_failed",
+        /// Enough trials succeeded.
+        TrialsSucceeded = 6 "trials_succeeded",
+        /// Trials were not settled in time.
+        TrialsExpired = 7 "trials_expired",
+        /// The open period was over when somebody asked.
+        Due = 8 "due",
+        /// Opened by hand.
+        Tripped = 9 "tripped",
+        /// Reset by hand.
+        Reset = 10 "reset",
+        /// Half-opened by hand.
+        HalfOpened = 11 "half_opened",
+    }
+}
+
+/// A change of a breaker's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Transition {
+    /// The state before.
+    pub from: State,
+    /// The state after.
+    pub to: State,
+    /// Why.
+    pub cause: Cause,
+    /// When, on the caller's clock.
+    pub at: Instant,
+    /// Until when it is open; `None` in other states.
+    pub until: Option<Instant>,
+    /// The generation after the change.
+    pub generation: u32,
+    /// How many calls were judged (the window, the failures in a row, or the settled trials).
+    pub calls: u32,
+    /// How many of them failed.
+    pub failed: u32,
+    /// How many of them were slow.
+    pub slow: u32,
+    /// How many times in a row it has reopened without closing, at most 15.
+    pub reopened: u8,
+    /// Jitter was asked for, but there was no randomness, so there is none.
+    pub unseeded: bool,
+}
+
+const SOURCE: Bits = Bits::new(32, 16);
+const FROM: Bits = Bits::new(30, 2);
+const TO: Bits = Bits::new(28, 2);
+const CAUSE: Bits = Bits::new(23, 5);
+const UNSEEDED: Bits = Bits::new(22, 1);
+const REOPENED: Bits = Bits::new(18, 4);
+const GENERATION: Bits = Bits::new(0, 18);
+
+const CALLS: Bits = Bits::new(0, 16);
+const FAILED: Bits = Bits::new(16, 16);
+const SLOW: Bits = Bits::new(32, 16);
+
+const AT_LOW: Bits = Bits::new(0, 48);
+const AT_HIGH: Bits = Bits::new(32, 16);
+const PERIOD: Bits = Bits::new(0, 32);
+
+impl Transition {
+    /// Four words of 48 bits; counts above 65 535 are kept as that, `until` to the unit of 1.05 ms.
+    fn pack(&self, source: u16) -> Packed {
+        let count = |n: u32| u64::from(n.min(u32::from(u16::MAX)));
+        let period = self.until.map_or(0, |until| deadline::units(until.as_nanos()) - deadline::present(self.at));
+        [
+            SOURCE.of(u64::from(source))
+                | FROM.of(self.from as u64)
+                | TO.of(self.to as u64)
+                | CAUSE.of(self.cause as u64)
+                | UNSEEDED.of(u64::from(self.unseeded))
+                | REOPENED.of(u64::from(self.reopened))
+                | GENERATION.of(u64::from(self.generation)),
+            CALLS.of(count(self.calls)) | FAILED.of(count(self.failed)) | SLOW.of(count(self.slow)),
+            AT_LOW.of(self.at.as_nanos()),
+            AT_HIGH.of(self.at.as_nanos() >> 48) | PERIOD.of(period.min(PERIOD.max())),
+        ]
+    }
+
+    fn unpack(words: Packed) -> Option<(u16, Self)> {
+        let [head, figures, at, rest] = words;
+        let at = Instant::from_nanos(AT_LOW.get(at) | AT_HIGH.get(rest) << 48);
+        let period = PERIOD.get(rest);
+        let transition = Self {
+            from: State::from_number(FROM.get(head)),
+            to: State::from_number(TO.get(head)),
+            cause: Cause::from_number(CAUSE.get(head) as u8)?,
+            at,
+            until: (period != 0).then(|| deadline::instant(at, period)),
+            generation: GENERATION.get(head) as u32,
+            calls: CALLS.get(figures) as u32,
+            failed: FAILED.get(figures) as u32,
+            slow: SLOW.get(figures) as u32,
+            reopened: REOPENED.get(head) as u8,
+            unseeded: UNSEEDED.get(head) == 1,
+        };
+        Some((SOURCE.get(head) as u16, transition))
+    }
+}
+
+impl EventRing {
+    /// Adds a transition of the breaker that the caller calls `source`.
+    pub fn push(&self, source: u16, transition: &Transition) {
+        self.push_packed(transition.pack(source));
+    }
+
+    /// The next transition after the cursor with its source, or `None` when there is none yet.
+    pub fn poll(&self, cursor: &mut RingCursor) -> Option<(u16, Transition)> {
+        // Bytes that were never an event (memory filled by somebody else) are passed over; there are
+        // at most as many as the ring holds.
+        for _ in 0..self.capacity() {
+            if let Some(event) = Transition::unpack(self.poll_packed(cursor)?) {
+                return Some(event);
+            }
+            cursor.missed += 1;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transition_survives_the_ring() {
+        let transition = Transition {
+            from: State::HalfOpen,
+            to: State::Open,
+            cause: Cause::TrialFailed,
+            at: Instant::from_nanos(0x1234_5678_9ABC_DEF0),
+            until: Some(deadline::instant(Instant::from_nanos(0x1234_5678_9ABC_DEF0), 28_611)),
+            generation: 0x3_FFFF,
+            calls: 3,
+            failed: 1,
+            slow: 2,
+            reopened: 15,
+            unseeded: true,
+        };
+        assert_eq!(Transition::unpack(transition.pack(9)), Some((9, transition)));
+        let closed = Transition { to: State::Closed, until: None, ..transition };
+        assert_eq!(Transition::unpack(closed.pack(65_535)), Some((65_535, closed)));
+    }
+}

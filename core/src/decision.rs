@@ -1,0 +1,268 @@
+//! What the engine answers: yes with a permit, or no with who, why and when.
+
+use core::fmt;
+
+use crate::time::Instant;
+
+/// The longest sentence that `explain` writes, in bytes.
+pub const SENTENCE: usize = 160;
+
+/// A sentence for people; what does not fit is cut at a word's end by choosing short words.
+pub type Sentence = heapless::String<SENTENCE>;
+
+/// Declares an enum whose numbers and names never change once published.
+macro_rules! stable_enum {
+    ($(#[$meta:meta])* pub enum $name:ident { $($(#[doc = $doc:literal])+ $variant:ident = $number:literal $text:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        #[repr(u8)]
+        pub enum $name { $($(#[doc = $doc])+ $variant = $number,)* }
+
+        impl $name {
+            /// All of them, in the order of their numbers.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The stable name, the same in every language, in metrics and in errors.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+
+            /// What it means, as a sentence.
+            #[must_use]
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($doc),+).trim_ascii(),)* }
+            }
+
+            /// The stable number.
+            #[must_use]
+            pub const fn number(self) -> u8 {
+                self as u8
+            }
+
+            /// The one with that number.
+            #[must_use]
+            pub const fn from_number(number: u8) -> Option<Self> {
+                match number { $($number => Some(Self::$variant),)* _ => None }
+            }
+        }
+
+        impl core::fmt::Display for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+pub(crate) use stable_enum;
+
+stable_enum! {
+    /// Who refused.
+    pub enum Layer {
+        /// A circuit breaker.
+        CircuitBreaker = 1 "circuit_breaker",
+        /// A rate limiter.
+        RateLimit = 2 "rate_limit",
+    }
+}
+
+stable_enum! {
+    /// Why it refused.
+    pub enum Reason {
+        /// The state was never configured, or its bytes are no state.
+        Unconfigured = 1 "unconfigured",
+        /// The circuit breaker is open.
+        Open = 10 "open",
+        /// The circuit breaker is half-open and all its trials are out.
+        TrialsBusy = 11 "trials_busy",
+        /// The circuit breaker was forced open by hand.
+        ForcedOpen = 12 "forced_open",
+        /// The rate limit is used up for now.
+        RateLimited = 20 "rate_limited",
+        /// The cost is above the capacity, so it can never be admitted.
+        ExceedsCapacity = 21 "exceeds_capacity",
+    }
+}
+
+/// When it is worth asking again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum When {
+    /// Exactly then, if nothing else happens: not before, and no later than one tick after.
+    At(Instant),
+    /// Never: the same question gets the same answer for ever.
+    Never,
+    /// It depends on others. The estimate, where there is one, is no promise.
+    Depends {
+        /// The best guess.
+        estimate: Option<Instant>,
+    },
+}
+
+/// A no: who, why and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[must_use = "a refusal says when to ask again"]
+pub struct Rejection {
+    /// Who refused.
+    pub layer: Layer,
+    /// Why.
+    pub reason: Reason,
+    /// When to ask again.
+    pub when: When,
+}
+
+impl Rejection {
+    pub(crate) const fn new(layer: Layer, reason: Reason, when: When) -> Self {
+        Self { layer, reason, when }
+    }
+
+    /// The instant to ask again, exact or estimated; `None` when there is none or it is never.
+    #[must_use]
+    pub const fn at(&self) -> Option<Instant> {
+        match self.when {
+            When::At(at) => Some(at),
+            When::Depends { estimate } => estimate,
+            When::Never => None,
+        }
+    }
+
+    /// How long until then, from `now`.
+    #[must_use]
+    pub const fn retry_after(&self, now: Instant) -> Option<core::time::Duration> {
+        match self.at() {
+            Some(at) => Some(at.since(now)),
+            None => None,
+        }
+    }
+
+    /// The refusal as a sentence: `rate limited; ask again in 1.5 s`.
+    #[must_use]
+    pub fn explain(&self, now: Instant) -> Sentence {
+        let mut text = Sentence::new();
+        // A sentence that does not fit is cut; the longest one here takes 96 bytes.
+        let _ = self.write(&mut text, now);
+        text
+    }
+
+    fn write(&self, out: &mut Sentence, now: Instant) -> fmt::Result {
+        use fmt::Write;
+        out.write_str(self.reason.meaning().trim_end_matches('.'))?;
+        match self.when {
+            When::At(at) => write!(out, "; ask again in {}", Span(at.since(now))),
+            When::Never => out.write_str("; asking again will not help"),
+            When::Depends { estimate: Some(at) } => write!(out, "; perhaps in {}", Span(at.since(now))),
+            When::Depends { estimate: None } => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.layer, self.reason)
+    }
+}
+
+impl core::error::Error for Rejection {}
+
+/// A span as people write it: `17.7 s`, `250 ms`, `800 ns`. Rounded up, as all waits are.
+#[derive(Clone, Copy, Debug)]
+pub struct Span(pub core::time::Duration);
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nanos = crate::time::saturating_nanos(self.0);
+        let (unit, name) = match nanos {
+            0..1_000 => return write!(f, "{nanos} ns"),
+            1_000..1_000_000 => (1_000, "us"),
+            1_000_000..1_000_000_000 => (1_000_000, "ms"),
+            1_000_000_000..120_000_000_000 => (1_000_000_000, "s"),
+            120_000_000_000..7_200_000_000_000 => (60_000_000_000, "min"),
+            7_200_000_000_000..172_800_000_000_000 => (3_600_000_000_000, "h"),
+            _ => (86_400_000_000_000, "d"),
+        };
+        let tenths = nanos.div_ceil(unit / 10);
+        match tenths % 10 {
+            0 => write!(f, "{} {name}", tenths / 10),
+            tenth => write!(f, "{}.{tenth} {name}", tenths / 10),
+        }
+    }
+}
+
+/// How a call ended, in the eyes of its breaker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It worked (a slow success may still count against the dependency).
+    Success,
+    /// The dependency failed.
+    Failure,
+    /// The dependency failed and said when it will be back (`Retry-After`).
+    FailureUntil(Instant),
+    /// No verdict: cancelled, the caller's own mistake, refused by another of our own layers.
+    Ignored,
+}
+
+/// What became of a settlement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum Settlement {
+    /// It counted.
+    Counted = 1,
+    /// It gave its place back and counted for nothing.
+    Neutral = 2,
+    /// It came from before the last change of state and changed nothing.
+    Stale = 3,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::time::Duration;
+    use std::string::ToString;
+
+    #[test]
+    fn spans_read_as_people_write_them_and_round_up() {
+        for (nanos, text) in [
+            (0, "0 ns"),
+            (999, "999 ns"),
+            (1_001, "1.1 us"),
+            (250_000_000, "250 ms"),
+            (17_650_000_001, "17.7 s"),
+            (30_000_000_000, "30 s"),
+            (600_000_000_000, "10 min"),
+            (10_800_000_000_000, "3 h"),
+            (u64::MAX, "213504 d"),
+        ] {
+            assert_eq!(Span(Duration::from_nanos(nanos)).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_rejection_explains_itself() {
+        let now = Instant::from_nanos(1_000);
+        let at = now.after(Duration::from_millis(1_500));
+        let no = |when| Rejection::new(Layer::RateLimit, Reason::RateLimited, when);
+        assert_eq!(no(When::At(at)).explain(now), "The rate limit is used up for now; ask again in 1.5 s");
+        assert_eq!(no(When::At(at)).retry_after(now), Some(Duration::from_millis(1_500)));
+        assert_eq!(no(When::Never).at(), None);
+    }
+
+    #[test]
+    fn every_sentence_fits() {
+        for &reason in Reason::ALL {
+            let no = Rejection::new(Layer::RateLimit, reason, When::At(Instant::MAX));
+            assert!(no.explain(Instant::ZERO).ends_with(" d"), "{reason} was cut");
+        }
+    }
+
+    #[test]
+    fn numbers_and_names_lead_back() {
+        for &reason in Reason::ALL {
+            assert_eq!(Reason::from_number(reason.number()), Some(reason));
+        }
+        assert_eq!(Reason::from_number(0), None);
+    }
+}

@@ -1,0 +1,72 @@
+//! Stability patterns as one lock-free, allocation-free engine.
+//!
+//! The engine decides whether a call may go out, whether a request may come in, how long to wait and
+//! when to stop trying. It has no clock, no thread, no timer, no I/O, no allocator and no randomness of
+//! its own: you tell it what time it is and what happened, and it tells you what to do.
+//!
+//! # Start here
+//! ```
+//! use seawall::{CircuitBreaker, CircuitBreakerConfig, Clocked, Instant, StdClock};
+//!
+//! let breaker = CircuitBreaker::new(&CircuitBreakerConfig::consecutive(5))?;
+//! let breaker = Clocked::new(&breaker, StdClock::new());
+//!
+//! match breaker.admit() {
+//!     Ok(permit) => {
+//!         let worked = true; // the call
+//!         let _ = if worked { permit.success() } else { permit.failure() };
+//!     }
+//!     Err(refused) => println!("{}", refused.rejection.explain(breaker.now())),
+//! }
+//! # Ok::<(), seawall::ConfigError>(())
+//! ```
+//!
+//! # What is here
+//! | thing | what it does |
+//! |---|---|
+//! | [`CircuitBreaker`] | stops calling what is down, and finds out when it is up again |
+//! | [`TokenBucket`] | an average rate, and a burst after a pause |
+//! | [`EventRing`] | the last transitions, for whoever polls |
+//!
+//! # What holds for all of them
+//! Time is an argument ([`Instant`]); so is randomness ([`Random`]). A refusal changes nothing and says
+//! who, why and when ([`Rejection`]). State is plain 64-bit atomics: it may lie in a `static`, a box, a
+//! C struct, or memory shared between processes ([`place`]). Configuration changes while running. A
+//! thread stopped at any instruction blocks nobody. Nothing panics, whatever the clock shows and
+//! whatever bytes the state holds.
+//!
+//! # Features
+//! `std` (default): [`StdClock`]. `accept-locking-atomics`: see the text of `atomic.rs`.
+
+#![no_std]
+#![deny(clippy::float_arithmetic)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(any(feature = "std", test, seawall_loom, seawall_shuttle))]
+extern crate std;
+
+mod atomic;
+mod breaker;
+pub mod config;
+mod decision;
+mod key;
+mod random;
+mod rate;
+mod time;
+mod word;
+
+pub use breaker::{
+    Admission, Cause, CircuitBreaker, CircuitBreakerConfig, CleanCheck, ClockedPermit, ExpiredTrials, Mode, Permit,
+    Refused, Settled, Snapshot, State, Token, Transition,
+};
+pub use config::{ConfigError, Ratio};
+pub use decision::{Layer, Outcome, Reason, Rejection, SENTENCE, Sentence, Settlement, Span, When};
+pub use key::{Secret, hash};
+pub use random::Random;
+pub use rate::{Fill, Grant, Refund, Reservation, TokenBucket, TokenBucketConfig};
+#[cfg(feature = "std")]
+pub use time::StdClock;
+pub use time::{Clock, Clocked, Instant, ManualClock, SLACK};
+pub use word::ring::{EventRing, RingCursor};
+pub use word::slots::ChangeError;
+pub use word::storage::{StorageError, Stored, place};
