@@ -1,6 +1,7 @@
 """What a person sees while the rush runs: a live table on a terminal, plain lines elsewhere."""
 
 import sys
+from collections import deque
 
 import plan
 from rich.console import Console
@@ -47,6 +48,14 @@ class Terminal:
     def __init__(self, settings: dict):
         self.settings = settings
         self.live = Live(console=Console(), refresh_per_second=8)
+        self.paid: dict[tuple[str, bool], deque] = {}  # (elapsed, paid) of the last second or so
+
+    def goodput(self, guard: bool, elapsed: float, line: dict) -> float:
+        """Orders paid per second, over the last second."""
+        seen = self.paid.setdefault((line["client"], guard), deque([(0.0, 0)], maxlen=5))
+        seen.append((elapsed, line["success"]))
+        span = elapsed - seen[0][0]
+        return (line["success"] - seen[0][1]) / span if span > 0 else 0.0
 
     def __enter__(self):
         self.live.start()
@@ -65,11 +74,10 @@ class Terminal:
         table.add_column("breaker")
         for line in filter(None, clients):
             style = STATE_STYLE.get(line["state"], "")
-            per_second = line["success"] / elapsed if elapsed > 0.5 else 0
             table.add_row(
                 plan.LANGUAGE[line["client"]],
                 *(str(line[name]) for name in ("orders", "sent", "success")),
-                f"{per_second:.1f}",
+                f"{self.goodput(guard, elapsed, line):.0f}",
                 str(line["failure"]),
                 str(line["told"]),
                 *(str(line["refused"].get(reason, 0)) for reason in REASONS),

@@ -127,21 +127,36 @@ def failed(without: checks.Run, guarded: checks.Run) -> set[str]:
     return {check.name for check in checks.all_checks(without, guarded) if not check.passed}
 
 
+def faults(name: str, without: checks.Run, guarded: checks.Run) -> str:
+    return "\n".join(next(check.faults for check in checks.all_checks(without, guarded) if check.name == name))
+
+
 def test_a_good_run_passes_every_check(without, guarded):
     assert [c.faults for c in checks.all_checks(without, guarded) if c.faults] == []
 
 
 def test_a_missing_line_is_seen(without, guarded):
-    guarded.clients["c"].remove(find(guarded.clients["c"], event="settled", call=2))
-    assert "logs whole, with" in failed(without, guarded)
+    guarded.clients["c"].remove(find(guarded.clients["c"], event="heard"))
+    assert faults("logs whole, with", without, guarded) == "c: the lines are not numbered 0, 1, 2, ..."
+
+
+def test_a_call_that_was_never_settled_is_seen(without, guarded):
+    events = guarded.clients["c"]
+    events.remove(find(events, event="settled", call=12))
+    events[-1]["counters"]["success"] -= 1
+    renumber(events)
+    assert faults("logs whole, with", without, guarded) == "c: not every admitted call was settled exactly once"
 
 
 def test_an_order_that_nobody_decided_is_seen(without, guarded):
     events = without.clients["node"]
     for event in ("admitted", "settled"):
         events.remove(find(events, event=event, call=12))
+    counters = events[-1]["counters"]
+    counters.update({name: counters[name] - 1 for name in ("orders", "sent", "success")})
     renumber(events)
     assert failed(without, guarded) == {"logs whole, without"}
+    assert faults("logs whole, without", without, guarded) == "node: 11 orders were decided, 12 fell due"
 
 
 def test_a_guard_that_was_off_is_seen(without, guarded):
@@ -285,10 +300,21 @@ def test_as_many_calls_as_without_seawall_are_seen(without, guarded):
     assert failed(without, guarded) == {"spared"}
 
 
-def test_a_breaker_that_never_opened_makes_no_test(guarded, without):
-    for event in ("transition", "heard"):
-        guarded.clients["c"] = [e for e in guarded.clients["c"] if e["event"] != event]
-    assert "exercised" in failed(without, guarded)
+def test_a_breaker_that_never_opened_makes_no_test(without, guarded):
+    guarded.clients["c"] = [e for e in guarded.clients["c"] if e["event"] != "transition"]
+    assert faults("exercised", without, guarded) == "c: its breaker never opened"
+
+
+def test_a_breaker_that_did_not_close_again_is_seen(without, guarded):
+    events = guarded.clients["c"]
+    events.remove(find(events, event="transition", to="closed"))
+    assert faults("exercised", without, guarded) == "c: its breaker ended half-open"
+
+
+@pytest.mark.parametrize("reason", ["open", "rate_limited"])
+def test_a_limit_that_refused_nothing_makes_no_test(without, guarded, reason):
+    guarded.clients["c"] = [e for e in guarded.clients["c"] if e.get("reason") != reason]
+    assert faults("exercised", without, guarded) == f"c: nothing was refused as {reason}"
 
 
 def test_a_log_that_is_none_fails_instead_of_stopping_the_checks(without, guarded):
