@@ -151,6 +151,15 @@ impl CircuitBreaker {
     const_fn! {
         /// A closed breaker.
         ///
+        /// ```
+        /// use seawall::{CircuitBreaker, CircuitBreakerConfig};
+        ///
+        /// static PAYMENTS: CircuitBreaker = match CircuitBreaker::new(&CircuitBreakerConfig::consecutive(5)) {
+        ///     Ok(breaker) => breaker,
+        ///     Err(_) => panic!("five is allowed"),
+        /// };
+        /// ```
+        ///
         /// # Errors
         /// Which field is impossible, and what would be possible.
         pub const fn new(config: &CircuitBreakerConfig) -> Result<Self, ConfigError> {
@@ -259,7 +268,11 @@ impl CircuitBreaker {
     /// # Errors
     /// An impossible configuration, or three other changes stopped half-way; nothing has changed then.
     pub fn configure(&self, config: &CircuitBreakerConfig) -> Result<(), ChangeError> {
-        self.change(config.settings()?)
+        let settings = config.settings()?;
+        self.cell.change(SLOT, settings.pack(), |word, old, new| {
+            Some(step::carry_over(word, &Settings::unpack(old), &Settings::unpack(new)))
+        })?;
+        Ok(())
     }
 
     /// Changes the mode alone; returns the one before.
@@ -267,17 +280,18 @@ impl CircuitBreaker {
     /// # Errors
     /// As [`configure`](Self::configure).
     pub fn set_mode(&self, mode: Mode) -> Result<Mode, ChangeError> {
-        let (_, words) = self.cell.read(SLOT).ok_or(ChangeError::Unconfigured)?;
-        let settings = Settings::unpack(&words);
-        self.change(Settings { mode, ..settings })?;
-        Ok(settings.mode)
-    }
-
-    fn change(&self, settings: Settings) -> Result<(), ChangeError> {
-        self.cell.change(SLOT, settings.pack(), |word, old, new| {
-            step::carry_over(word, &Settings::unpack(old), &Settings::unpack(new))
-        })?;
-        Ok(())
+        loop {
+            let (_, present) = self.cell.read(SLOT).ok_or(ChangeError::Unconfigured)?;
+            let settings = Settings::unpack(&present);
+            let next = Settings { mode, ..settings };
+            // Declined when another change came between; only then is there another round.
+            let changed = self.cell.change(SLOT, next.pack(), |word, old, _| {
+                (*old == present).then(|| step::carry_over(word, &settings, &next))
+            })?;
+            if changed {
+                return Ok(settings.mode);
+            }
+        }
     }
 
     /// The measured state: a breaker whose open period is over reads half-open.

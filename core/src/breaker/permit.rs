@@ -5,7 +5,7 @@ use core::ops::Deref;
 
 use super::token::Token;
 use super::{CircuitBreaker, Refused, Settled, Transition};
-use crate::decision::{Outcome, Rejection};
+use crate::decision::{Outcome, Rejection, Settlement};
 use crate::time::{Clock, Clocked, Instant};
 
 /// The right to make one call. `R` is how the breaker is held: `&CircuitBreaker`, `Arc<..>`,
@@ -74,7 +74,8 @@ impl<R: Deref<Target = CircuitBreaker>> Permit<R> {
     pub fn settle(mut self, outcome: Outcome, now: Instant, r: u64) -> Settled {
         match self.breaker.take() {
             Some(breaker) => breaker.settle(self.token, outcome, self.granted, now, r),
-            None => unreachable!("a permit holds its breaker until it is settled, and settling consumes it"),
+            // A permit holds its breaker until it is settled, and settling consumes the permit.
+            None => Settled { settlement: Settlement::Stale, transition: None },
         }
     }
 

@@ -133,7 +133,7 @@ impl EventRing {
             if let Some(event) = Transition::unpack(self.poll_packed(cursor)?) {
                 return Some(event);
             }
-            cursor.missed += 1;
+            cursor.missed = cursor.missed.saturating_add(1);
         }
         None
     }

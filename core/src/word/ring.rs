@@ -129,14 +129,18 @@ impl EventRing {
         }
         let next = self.next.load(Ordering::Acquire);
         let oldest = next.saturating_sub(capacity);
+        if cursor.ticket > next {
+            // The ring was emptied since.
+            cursor.ticket = oldest;
+        }
         if cursor.ticket < oldest {
-            cursor.missed += oldest - cursor.ticket;
+            cursor.missed = cursor.missed.saturating_add(oldest - cursor.ticket);
             cursor.ticket = oldest;
         }
         // The first whole event; what lies before it is being written, or was given up.
         let found = (cursor.ticket..next).find_map(|ticket| Some((ticket, self.whole(ticket, capacity)?)));
         let (ticket, event) = found?;
-        cursor.missed += ticket - cursor.ticket;
+        cursor.missed = cursor.missed.saturating_add(ticket - cursor.ticket);
         cursor.ticket = ticket + 1;
         Some(event)
     }

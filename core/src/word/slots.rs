@@ -150,14 +150,15 @@ impl<const N: usize> ConfigSlots<N> {
     /// Changes the configuration of the state in `word`, whose bits `slot` name the current slot.
     ///
     /// `settle(seen, old, new)` is the state with the past settled at the old configuration; the
-    /// slot's number is put in here. Returns what was replaced and what it was replaced with.
+    /// slot's number is put in here. It may decline (a change that was worked out from another
+    /// configuration than the old one); then nothing changes and the answer is `false`.
     pub(crate) fn change(
         &self,
         word: &AtomicU64,
         slot: Bits,
         data: [u64; N],
-        settle: impl Fn(u64, &[u64; N], &[u64; N]) -> u64,
-    ) -> Result<(u64, u64), ChangeError> {
+        settle: impl Fn(u64, &[u64; N], &[u64; N]) -> Option<u64>,
+    ) -> Result<bool, ChangeError> {
         let (claimed, tag) = self.claim(word, slot)?;
         for (word, data) in self.words[claimed as usize].iter().zip(data) {
             word.store(DATA.of(data) | TAG.of(tag), Ordering::Release);
@@ -194,8 +195,8 @@ impl<const N: usize> ConfigSlots<N> {
         slot: Bits,
         claimed: u64,
         new: &[u64; N],
-        settle: impl Fn(u64, &[u64; N], &[u64; N]) -> u64,
-    ) -> Result<(u64, u64), ChangeError> {
+        settle: impl Fn(u64, &[u64; N], &[u64; N]) -> Option<u64>,
+    ) -> Result<bool, ChangeError> {
         let mut seen = word.load(Ordering::Acquire);
         loop {
             let Some(old) = self.read(slot.get(seen)) else {
@@ -206,9 +207,10 @@ impl<const N: usize> ConfigSlots<N> {
                 seen = again;
                 continue;
             };
-            let next = slot.put(settle(seen, &old, new), claimed);
+            let Some(settled) = settle(seen, &old, new) else { return Ok(false) };
+            let next = slot.put(settled, claimed);
             match word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => return Ok((seen, next)),
+                Ok(_) => return Ok(true),
                 Err(now) => seen = now,
             }
         }

@@ -140,7 +140,6 @@ impl Reservation {
 
     /// From plain words. Any words are some reservation; one that was never made gives back at most
     /// what it claims to have taken.
-    #[must_use]
     pub const fn from_words(words: [u64; Self::WORDS]) -> Self {
         let [cost, at, made, before, after, interval, rest] = words;
         let (at, made) = (Instant::from_nanos(at), Instant::from_nanos(made));
@@ -269,7 +268,7 @@ impl TokenBucket {
     pub fn configure(&self, config: &TokenBucketConfig, now: Instant) -> Result<(), ChangeError> {
         let settings = config.settings()?;
         self.cell.change(SLOT, settings.pack(), |word, old, new| {
-            step::carry_over(word, &Settings::unpack(old), &Settings::unpack(new), now)
+            Some(step::carry_over(word, &Settings::unpack(old), &Settings::unpack(new), now))
         })?;
         Ok(())
     }

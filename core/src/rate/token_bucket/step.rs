@@ -162,11 +162,14 @@ impl Bucket<'_> {
         if held.cost == 0 || held.before == held.after {
             return unchanged(Refund::Full);
         }
+        let ahead = self.ahead();
+        let taken = held.cost.wrapping_mul(self.settings.interval);
         if self.word == held.after {
             // Nobody has taken anything since: the word before is the word without the reservation.
-            return (held.before, Answer::Refunded(Refund::Full));
+            let before = Bucket { word: held.before, ..*self }.ahead();
+            let ahead = before.max(ahead.saturating_sub(taken)).min(ahead);
+            return (self.with_ahead(ahead), Answer::Refunded(Refund::Full));
         }
-        let ahead = self.ahead();
         let changed = SLOT.get(self.word) != SLOT.get(held.after) || self.settings.pack() != held.settings;
         if changed || ahead > self.settings.full() {
             // Another configuration; or somebody waits for an instant that counts on this one.
@@ -175,7 +178,6 @@ impl Bucket<'_> {
         // Had the reservation not been made, the bucket might have been full for as long as it has
         // been held, and have lost that much: so much is not given back.
         let elapsed = u128::from(saturating_nanos(self.now.since(held.made))) << self.settings.shift;
-        let taken = held.cost.wrapping_mul(self.settings.interval);
         let refund = u64::try_from(u128::from(taken).saturating_sub(elapsed)).unwrap_or(0).min(ahead);
         if refund == 0 {
             return unchanged(Refund::Nothing);
