@@ -204,17 +204,16 @@ pub enum Outcome {
     Ignored,
 }
 
-/// What became of a settlement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-#[repr(u8)]
-pub enum Settlement {
-    /// It counted.
-    Counted = 1,
-    /// It gave its place back and counted for nothing.
-    Neutral = 2,
-    /// It came from before the last change of state and changed nothing.
-    Stale = 3,
+stable_enum! {
+    /// What became of a settlement.
+    pub enum Settlement {
+        /// It counted.
+        Counted = 1 "counted",
+        /// It gave its place back and counted for nothing.
+        Neutral = 2 "neutral",
+        /// It came from before the last change of state and changed nothing.
+        Stale = 3 "stale",
+    }
 }
 
 #[cfg(test)]

@@ -24,8 +24,8 @@
 //! # What is here
 //! | thing | what it does |
 //! |---|---|
-//! | [`CircuitBreaker`] | stops calling what is down, and finds out when it is up again |
-//! | [`TokenBucket`] | an average rate, and a burst after a pause |
+//! | [`CircuitBreaker`] | stops calling what is down, and finds out when it is up again; [how](breaker) |
+//! | [`TokenBucket`] | an average rate, and a burst after a pause; [how](rate::token_bucket) |
 //! | [`EventRing`] | the last transitions, for whoever polls |
 //!
 //! # What holds for all of them
@@ -46,12 +46,12 @@
 extern crate std;
 
 mod atomic;
-mod breaker;
+pub mod breaker;
 pub mod config;
 mod decision;
 mod key;
 mod random;
-mod rate;
+pub mod rate;
 mod time;
 mod word;
 

@@ -5,10 +5,10 @@
 //! 64-bit word.
 //!
 //! # The word
-//! State 2 | configuration slot 2 | generation 18 | clean 1 | payload 41; the table is in [`word`].
+//! State 2 | configuration slot 2 | generation 18 | clean 1 | payload 41; `breaker/word.rs` has the table.
 //!
 //! # Algorithm
-//! A pure [`step`] computes the next word; [`Cell`](crate::word::cell) publishes it with one
+//! A pure `step` computes the next word; `word::cell` publishes it with one
 //! compare-and-swap, and writes nothing when the word stays as it is. The word is the whole state, so
 //! every operation takes effect at its compare-and-swap, or at its load. From that follow: at most
 //! `trials` trials with a running lease, in every interleaving; exactly one thread sees each

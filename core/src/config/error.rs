@@ -80,6 +80,13 @@ impl fmt::Display for ConfigError {
 
 impl core::error::Error for ConfigError {}
 
+impl Field {
+    /// `value` of this field as people write it: `30 s`, `0.5`, `forced-open`.
+    pub fn show(&self, value: u64) -> impl fmt::Display + use<> {
+        Value(value, self.unit)
+    }
+}
+
 /// A value in its unit, as people write it.
 struct Value(u64, Unit);
 

@@ -1,6 +1,6 @@
 //! Configuration, declared once.
 //!
-//! Each primitive declares its fields in one [`declare!`] block: name, unit, range, default and the
+//! Each primitive declares its fields in one `declare!` block: name, unit, range, default and the
 //! reason for the default. From that table come the setters of the Rust type, the conversion of what
 //! Python and Node pass, the error text, and (by `tools/generate`) the option types, the JSON Schema,
 //! the C constants and the tables in the docs. So the same bad value is refused with the same

@@ -1,5 +1,5 @@
 //! Rate limiters: how many, how fast.
 
-mod token_bucket;
+pub mod token_bucket;
 
 pub use token_bucket::{Fill, Grant, Refund, Reservation, TokenBucket, TokenBucketConfig};
