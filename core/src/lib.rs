@@ -70,3 +70,8 @@ pub use time::{Clock, Clocked, Instant, ManualClock, SLACK};
 pub use word::ring::{EventRing, RingCursor};
 pub use word::slots::ChangeError;
 pub use word::storage::{StorageError, Stored, place};
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
