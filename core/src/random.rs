@@ -9,6 +9,7 @@
 //! 2^64. Not for secrets.
 
 use crate::atomic::{AtomicU64, Ordering, const_fn};
+use crate::word::storage::{Head, Kind, stored};
 
 /// The golden ratio in 64 bits, odd: the step of the Weyl sequence.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -23,17 +24,20 @@ const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 /// assert_ne!(source.next(), source.next());
 /// ```
 #[derive(Debug)]
+#[repr(C)]
 pub struct Random {
+    head: Head,
     state: AtomicU64,
-    seeded: bool,
 }
+
+stored!(Random);
 
 impl Random {
     const_fn! {
         /// A source that yields only zero, which means "none".
         #[must_use]
         pub const fn unseeded() -> Self {
-            Self { state: AtomicU64::new(0), seeded: false }
+            Self { head: Head::unconfigured(), state: AtomicU64::new(0) }
         }
     }
 
@@ -41,14 +45,20 @@ impl Random {
         /// A source that starts at `seed`; equal seeds give equal sequences.
         #[must_use]
         pub const fn seeded(seed: u64) -> Self {
-            Self { state: AtomicU64::new(seed), seeded: true }
+            Self { head: Head::new(Kind::Random, 0), state: AtomicU64::new(seed) }
         }
+    }
+
+    /// Seeds a source that lies in memory of the caller's. Nobody else may draw from it meanwhile.
+    pub fn init(&self, seed: u64) {
+        self.state.store(seed, Ordering::Relaxed);
+        self.head.set(Kind::Random, 0);
     }
 
     /// The next value; zero only from an unseeded source.
     #[must_use = "drawing a value moves the sequence on"]
     pub fn next(&self) -> u64 {
-        if !self.seeded {
+        if !self.head.is(Kind::Random, 0) {
             return 0;
         }
         let mixed = mix(self.state.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP));
@@ -86,6 +96,14 @@ mod tests {
         for _ in 0..100 {
             assert_eq!(a.next(), b.next());
         }
+    }
+
+    #[test]
+    fn a_source_in_memory_of_the_callers_is_the_same_source() {
+        let (here, there) = (Random::seeded(42), Random::unseeded());
+        assert_eq!(there.next(), 0);
+        there.init(42);
+        assert_eq!(there.next(), here.next());
     }
 
     #[test]

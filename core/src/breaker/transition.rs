@@ -80,6 +80,24 @@ const AT_HIGH: Bits = Bits::new(32, 16);
 const PERIOD: Bits = Bits::new(0, 32);
 
 impl Transition {
+    /// A change without figures, for faces that put one together again from numbers.
+    #[must_use]
+    pub const fn new(from: State, to: State, cause: Cause, at: Instant) -> Self {
+        Self {
+            from,
+            to,
+            cause,
+            at,
+            until: None,
+            generation: 0,
+            calls: 0,
+            failed: 0,
+            slow: 0,
+            reopened: 0,
+            unseeded: false,
+        }
+    }
+
     /// Four words of 48 bits; counts above 65 535 are kept as that, `until` to the unit of 1.05 ms.
     fn pack(&self, source: u16) -> Packed {
         let count = |n: u32| u64::from(n.min(u32::from(u16::MAX)));

@@ -32,6 +32,13 @@ impl Head {
         }
     }
 
+    const_fn! {
+        /// The head of a state that was never configured.
+        pub(crate) const fn unconfigured() -> Self {
+            Self(AtomicU64::new(0))
+        }
+    }
+
     /// Makes this the head of a configured state.
     pub(crate) fn set(&self, kind: Kind, length: usize) {
         self.0.store(KIND.of(kind as u64) | LAYOUT.of(VERSION) | LENGTH.of(length as u64), Ordering::Release);
@@ -54,6 +61,7 @@ pub(crate) enum Kind {
     CircuitBreaker = 1,
     TokenBucket = 2,
     EventRing = 3,
+    Random = 4,
 }
 
 /// Why memory cannot hold a state.
