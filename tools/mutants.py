@@ -65,8 +65,8 @@ def copy_crate() -> None:
     """A workspace of the core alone. Files that are equal keep their time, so that little is rebuilt."""
     COPY.mkdir(parents=True, exist_ok=True)
     manifest = (ROOT / "Cargo.toml").read_text()
-    manifest, changed = re.subn(r"(?ms)^members\s*=\s*\[.*?\]", 'members = ["core"]', manifest)
-    if changed != 1:
+    manifest, changed = re.subn(r"(?ms)^(default-)?members\s*=\s*\[.*?\]", r'\1members = ["core"]', manifest)
+    if not changed:
         raise SystemExit("mutants: Cargo.toml has no list of members")
     # Path dependencies of other members would name folders that are not copied.
     write(COPY / "Cargo.toml", re.sub(r"(?m)^(?!seawall\b)[\w-]+ = \{ path = .*\n", "", manifest).encode())

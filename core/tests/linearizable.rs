@@ -1,11 +1,185 @@
-//! Threaded histories have a sequential explanation.
+//! Whatever many threads are answered, one thread alone could have been answered.
+//!
+//! Real threads operate on one state, every operation carrying its own `now` (going back as well as
+//! forward); each recorded history has to have a sequential explanation. Programs are drawn from a
+//! seed, so a failing round can be played again.
 
-#[path = "support/linearizability.rs"]
-mod linearizability;
+mod support;
+
+use std::time::Duration;
+
+use seawall::{
+    CircuitBreaker, CircuitBreakerConfig, Instant, Mode, Outcome, Random, Ratio, TokenBucket, TokenBucketConfig,
+};
+use support::sequential::Sequential;
+use support::threads::{Tally, play};
+
+/// So many histories with overlapping operations are wanted, among at most so many.
+const OVERLAPPING: usize = 2_000;
+const MOST: usize = 200_000;
+
+fn report(name: &str, tally: Tally) {
+    println!("linearizable: {name}: {} histories, {} with overlapping operations", tally.histories, tally.overlapping);
+}
+
+fn millis(ms: u64) -> Instant {
+    Instant::from_nanos(1_000_000_000_000 + ms * 1_000_000)
+}
+
+/// Randomness of one thread in one round.
+fn dice(round: usize, thread: usize) -> impl Fn(u64) -> u64 {
+    let source = Random::seeded((round as u64) << 8 | thread as u64);
+    move |sides| source.next() % sides
+}
+
+mod a_circuit_breaker {
+    use super::*;
+    use support::breaker_history::Asked;
+
+    /// Plays with `configs`, the first of which it starts with.
+    fn check(name: &str, threads: usize, configs: &[CircuitBreakerConfig], by_hand: bool) {
+        let model = Sequential::<CircuitBreaker>::new(|b| b.init(&configs[0]).expect("a possible configuration"));
+        let fresh = || CircuitBreaker::new(&configs[0]).expect("a possible configuration");
+        let tally = play(OVERLAPPING, MOST, threads, fresh, &model, |round, thread, breaker, recorder| {
+            let dice = dice(round, thread);
+            let mut held = vec![];
+            let mut part = vec![];
+            for _ in 0..6 {
+                // Around the end of an open period of 1 s and of a trial's lease of 0.2 s.
+                let now = millis([0, 1, 150, 250, 999, 1_100, 1_250, 2_400][dice(8) as usize]);
+                let asked = match dice(12) {
+                    0 if by_hand => Asked::Trip { now },
+                    1 if by_hand => Asked::HalfOpen { now },
+                    2 if by_hand => Asked::Reset { now },
+                    3 if configs.len() > 1 => Asked::Configure { config: configs[dice(configs.len() as u64) as usize] },
+                    4 if configs.len() > 1 && dice(2) == 0 => {
+                        let mode = [Mode::Normal, Mode::Normal, Mode::ForcedOpen, Mode::Disabled][dice(4) as usize];
+                        Asked::SetMode { mode }
+                    }
+                    4 => Asked::State { now },
+                    5..=8 if !held.is_empty() => {
+                        let (token, granted) = held.pop().expect("not empty");
+                        let outcome = match dice(6) {
+                            0 | 1 => Outcome::Success,
+                            2 => Outcome::Ignored,
+                            3 => Outcome::FailureUntil(millis(3_000)),
+                            _ => Outcome::Failure,
+                        };
+                        Asked::Settle { token, outcome, granted, now }
+                    }
+                    _ => Asked::Admit { now },
+                };
+                let recorded = recorder.record(thread, asked, |asked| asked.of(breaker));
+                if let (Asked::Admit { now }, Some(token)) = (asked, recorded.answer.and_then(|a| a.token())) {
+                    held.push((token, now));
+                }
+                part.push(recorded);
+            }
+            part
+        });
+        report(name, tally);
+    }
+
+    const CONSECUTIVE: CircuitBreakerConfig = CircuitBreakerConfig::consecutive(2)
+        .reset_after(Duration::from_secs(1))
+        .trial_timeout(Duration::from_millis(200));
+
+    const RATE: CircuitBreakerConfig = CircuitBreakerConfig::new()
+        .failure_rate(Ratio::percent(50))
+        .window(4)
+        .minimum_calls(2)
+        .trials(2)
+        .reset_after(Duration::from_secs(1))
+        .trial_timeout(Duration::from_millis(200));
+
+    #[test]
+    fn in_consecutive_mode() {
+        check("breaker, consecutive", 2, &[CONSECUTIVE], false);
+    }
+
+    #[test]
+    fn in_rate_mode_with_three_threads() {
+        check("breaker, rate", 3, &[RATE], false);
+    }
+
+    #[test]
+    fn operated_by_hand_meanwhile() {
+        check("breaker, by hand", 2, &[CONSECUTIVE], true);
+    }
+
+    #[test]
+    fn reconfigured_meanwhile() {
+        check("breaker, reconfigured", 3, &[RATE, CONSECUTIVE, RATE.trials(3).close_after(1)], false);
+    }
+}
+
+mod a_token_bucket {
+    use super::*;
+    use support::bucket_history::Asked;
+
+    /// Plays with `configs`, the first of which it starts with; only thread 0 reconfigures, since a
+    /// reservation shows which slot the configuration lies in, and that is not the same when two
+    /// changes overlap.
+    fn check(name: &str, threads: usize, configs: &[TokenBucketConfig], reserving: bool) {
+        let model =
+            Sequential::<TokenBucket>::new(|b| b.init(&configs[0], millis(0)).expect("a possible configuration"));
+        let fresh = || TokenBucket::new(&configs[0], millis(0)).expect("a possible configuration");
+        let tally = play(OVERLAPPING, MOST, threads, fresh, &model, |round, thread, bucket, recorder| {
+            let dice = dice(round, thread);
+            let mut held = vec![];
+            let mut part = vec![];
+            for _ in 0..6 {
+                let now = millis([0, 1, 99, 100, 101, 350][dice(6) as usize]);
+                let cost = dice(4);
+                let asked = match dice(12) {
+                    0 => Asked::Drain { now },
+                    1 => Asked::Reset { now },
+                    2 => Asked::Peek { cost, now },
+                    3 | 4 if configs.len() > 1 && (thread == 0 || !reserving) => {
+                        Asked::Configure { config: configs[dice(configs.len() as u64) as usize], now }
+                    }
+                    5..=7 if reserving => Asked::Reserve { cost, max_wait: Duration::from_millis(250), now },
+                    8 | 9 if !held.is_empty() => Asked::Cancel { reservation: held.pop().expect("not empty"), now },
+                    _ => Asked::Take { cost, now },
+                };
+                let recorded = recorder.record(thread, asked, |asked| asked.of(bucket));
+                held.extend(recorded.answer.and_then(|answer| answer.reservation()));
+                part.push(recorded);
+            }
+            part
+        });
+        report(name, tally);
+    }
+
+    const TEN: TokenBucketConfig = TokenBucketConfig::per_second(10, 3);
+
+    #[test]
+    fn taken_from() {
+        check("bucket, taken from", 2, &[TEN], false);
+    }
+
+    #[test]
+    fn with_three_threads_that_reserve_and_cancel() {
+        check("bucket, reserved", 3, &[TEN], true);
+    }
+
+    #[test]
+    fn reconfigured_by_several_meanwhile() {
+        check("bucket, reconfigured", 3, &[TEN, TEN.rate(20), TEN.capacity(2)], false);
+    }
+
+    #[test]
+    fn reserved_and_reconfigured_by_one_meanwhile() {
+        check("bucket, reserved and reconfigured", 2, &[TEN, TEN.rate(20), TEN.capacity(2)], true);
+    }
+}
 
 /// The checker itself, on a register and on histories whose verdict is known.
 mod the_checker {
-    use super::linearizability::{Model, Recorded, Recorder, explain, overlaps};
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::support::linearizability::{Model, Recorded, Recorder, explain, overlaps};
+    use super::support::threads::play;
 
     #[derive(Clone, PartialEq, Eq, Hash)]
     struct Register(u64);
@@ -88,6 +262,33 @@ mod the_checker {
         let mut history: Vec<_> = (0..14).map(|i| by(i, 0..100, Write(i as u64 % 2), i as u64 % 2)).collect();
         history.push(by(14, 101..102, Read, 5));
         assert_eq!(explain(&Register(0), &history), None);
+    }
+
+    /// Threads that check and then act, on a counter.
+    #[test]
+    #[should_panic(expected = "has no sequential explanation")]
+    fn finds_threads_out_that_check_and_then_act() {
+        #[derive(Clone, PartialEq, Eq, Hash)]
+        struct Counter(u64);
+
+        impl Model for Counter {
+            type Operation = ();
+            type Answer = u64;
+
+            fn apply(&mut self, (): &()) -> u64 {
+                self.0 += 1;
+                self.0
+            }
+        }
+
+        let add_one = |counter: &AtomicU64| {
+            let next = counter.load(Ordering::SeqCst) + 1;
+            counter.store(next, Ordering::SeqCst);
+            next
+        };
+        play(super::MOST, super::MOST, 2, AtomicU64::default, &Counter(0), |_, thread, counter, recorder| {
+            (0..6).map(|_| recorder.record(thread, (), |()| add_one(counter))).collect()
+        });
     }
 
     #[test]

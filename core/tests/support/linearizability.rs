@@ -11,7 +11,7 @@ use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The sequential specification.
-pub trait Model: Clone + Eq + Hash {
+pub(crate) trait Model: Clone + Eq + Hash {
     type Operation;
     type Answer: PartialEq;
 
@@ -20,19 +20,19 @@ pub trait Model: Clone + Eq + Hash {
 
 /// One recorded operation.
 #[derive(Clone, Debug)]
-pub struct Recorded<O, A> {
-    pub thread: usize,
+pub(crate) struct Recorded<O, A> {
+    pub(crate) thread: usize,
     /// Stamp taken before the operation began.
-    pub began: u64,
+    pub(crate) began: u64,
     /// Stamp taken after it had ended; `u64::MAX` if it was never seen to end.
-    pub ended: u64,
-    pub operation: O,
+    pub(crate) ended: u64,
+    pub(crate) operation: O,
     /// `None` if it was never seen to end: it may have happened, with any answer, or not at all.
-    pub answer: Option<A>,
+    pub(crate) answer: Option<A>,
 }
 
 /// An order that explains the history (indexes into it), or `None` if there is none.
-pub fn explain<M: Model>(model: &M, history: &[Recorded<M::Operation, M::Answer>]) -> Option<Vec<usize>> {
+pub(crate) fn explain<M: Model>(model: &M, history: &[Recorded<M::Operation, M::Answer>]) -> Option<Vec<usize>> {
     assert!(history.len() <= 128, "a history of {} operations is too long to search", history.len());
     let mut order = Vec::with_capacity(history.len());
     let mut dead_ends = HashSet::new();
@@ -71,21 +71,22 @@ fn search<M: Model>(
 }
 
 /// Do any two operations of the history overlap? One whose operations do not tests nothing.
-pub fn overlaps<O, A>(history: &[Recorded<O, A>]) -> bool {
-    history.iter().enumerate().any(|(i, a)| {
-        history[i + 1..].iter().any(|b| a.thread != b.thread && a.began < b.ended && b.began < a.ended)
-    })
+pub(crate) fn overlaps<O, A>(history: &[Recorded<O, A>]) -> bool {
+    history
+        .iter()
+        .enumerate()
+        .any(|(i, a)| history[i + 1..].iter().any(|b| a.thread != b.thread && a.began < b.ended && b.began < a.ended))
 }
 
 /// Gives out stamps in an order that every thread agrees on.
 #[derive(Default)]
-pub struct Recorder {
+pub(crate) struct Recorder {
     stamp: AtomicU64,
 }
 
 impl Recorder {
     /// Runs one operation between two stamps.
-    pub fn record<O, A>(&self, thread: usize, operation: O, run: impl FnOnce(&O) -> A) -> Recorded<O, A> {
+    pub(crate) fn record<O, A>(&self, thread: usize, operation: O, run: impl FnOnce(&O) -> A) -> Recorded<O, A> {
         let began = self.stamp.fetch_add(1, Ordering::SeqCst);
         let answer = run(&operation);
         let ended = self.stamp.fetch_add(1, Ordering::SeqCst);

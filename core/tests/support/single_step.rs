@@ -3,8 +3,9 @@
 //! The state lies in memory that several processes share. One process, the *victim*, runs one
 //! operation under `ptrace`, one machine instruction at a time; a second one, the *others*, runs
 //! its operations while the victim stands still. A lock-free operation lets the others through
-//! wherever the victim is stopped, so the others are stepped too and have to finish within a
-//! stated number of instructions: a lock shows as [`Blocked`], at once and without a clock.
+//! wherever the victim is stopped. What they do takes microseconds; when they have used up
+//! [`PATIENCE`] of processor time (their own, so a busy machine does not matter) they are waiting
+//! for the victim, and that shows as [`Blocked`].
 //!
 //! Processes instead of threads, because `ptrace` cannot trace a thread of its own process; the
 //! state is position independent and holds only atomics, so the operation cannot tell the
@@ -19,11 +20,14 @@ use std::mem::MaybeUninit;
 use std::ops::Deref;
 use std::ptr::{self, NonNull};
 
+/// Processor time in which the others have to finish, in microseconds.
+const PATIENCE: libc::suseconds_t = 200_000;
+
 /// No operation of ours is this long; one that is does not end under stepping.
 const LONGEST: usize = 50_000;
 
 /// A value in memory that stays shared across `fork`.
-pub struct Shared<T> {
+pub(crate) struct Shared<T> {
     at: NonNull<T>,
 }
 
@@ -31,7 +35,7 @@ pub struct Shared<T> {
 unsafe impl<T: Sync> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    pub fn new(value: T) -> Self {
+    pub(crate) fn new(value: T) -> Self {
         // SAFETY: a fresh anonymous mapping; nothing existing is touched.
         let at = unsafe {
             libc::mmap(
@@ -74,21 +78,23 @@ struct Mailbox<T>(std::cell::UnsafeCell<MaybeUninit<T>>);
 // SAFETY: the test reads only after the process that writes has stopped at its second marker.
 unsafe impl<T> Sync for Mailbox<T> {}
 
-impl<T> Mailbox<T> {
+impl<T: Copy> Mailbox<T> {
     fn empty() -> Shared<Self> {
         Shared::new(Self(std::cell::UnsafeCell::new(MaybeUninit::uninit())))
     }
 
     fn put(&self, value: T) {
         // SAFETY: one writer, see `Sync`.
-        unsafe { (*self.0.get()).write(value) };
+        unsafe { self.0.get().write(MaybeUninit::new(value)) };
     }
 
     /// # Safety
     /// `put` has been called.
     unsafe fn take(&self) -> T {
-        // SAFETY: filled, says the caller; read once, as every stop has its own mailbox.
-        unsafe { (*self.0.get()).assume_init_read() }
+        // SAFETY: nobody writes any more.
+        let filled = unsafe { self.0.get().read() };
+        // SAFETY: it is filled, says the caller.
+        unsafe { filled.assume_init() }
     }
 }
 
@@ -99,6 +105,8 @@ enum At {
     Instruction,
     /// At the marker behind the operation.
     Marker,
+    /// Its processor time is used up.
+    Exhausted,
 }
 
 /// A forked process, stopped at the marker in front of its operation.
@@ -161,6 +169,7 @@ impl Traced {
         match libc::WSTOPSIG(status) {
             libc::SIGTRAP => At::Instruction,
             libc::SIGSTOP => At::Marker,
+            libc::SIGVTALRM => At::Exhausted,
             signal => panic!("the traced operation got signal {signal}"),
         }
     }
@@ -185,98 +194,92 @@ fn marker() {
 
 /// The others could not finish while the victim stood still: the operation is not lock-free.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Blocked {
+pub(crate) struct Blocked {
     /// How many instructions the victim had run.
-    pub stopped_after: usize,
-}
-
-/// What a walk has seen.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Report {
-    /// Instructions of the victim, each of them a place where it was stopped; markers included.
-    pub stops: usize,
-    /// The most instructions that the others needed at one stop.
-    pub most_others: usize,
+    pub(crate) stopped_after: usize,
 }
 
 /// What happened around one stop.
-pub struct Stop<'a, S, V, O> {
-    pub state: &'a S,
-    pub stopped_after: usize,
-    pub victim: V,
-    pub others: O,
+pub(crate) struct Stop<'a, S, V, O> {
+    pub(crate) state: &'a S,
+    pub(crate) stopped_after: usize,
+    pub(crate) victim: V,
+    pub(crate) others: O,
 }
 
 /// Stops `victim` after its first, second, third … instruction, each time on a fresh state; lets
-/// `others` finish within `bound` instructions; lets the victim finish; hands all to `check`.
-pub fn stop_once_everywhere<S: Sync, V: Copy, O: Copy>(
-    bound: usize,
+/// `others` finish; lets the victim finish; hands all to `check`. Returns how many stops there were,
+/// the markers' own instructions included.
+pub(crate) fn stop_once_everywhere<S: Sync, V: Copy, O: Copy>(
     fresh: impl Fn() -> S,
     victim: impl Fn(&S) -> V,
     others: impl Fn(&S) -> O,
     mut check: impl FnMut(Stop<'_, S, V, O>),
-) -> Result<Report, Blocked> {
-    let mut most_others = 0;
+) -> Result<usize, Blocked> {
     for stopped_after in 0..LONGEST {
         let state = Shared::new(fresh());
-        let (answer, replies) = (Mailbox::empty(), Mailbox::empty());
+        let answer = Mailbox::empty();
         let mut traced = Traced::start(|| answer.put(victim(&state)));
         let ended = (0..stopped_after).any(|_| traced.step() == At::Marker);
         if ended {
-            return Ok(Report { stops: stopped_after, most_others });
+            return Ok(stopped_after);
         }
-        let steps = run_bounded(bound, || replies.put(others(&state))).ok_or(Blocked { stopped_after })?;
-        most_others = most_others.max(steps);
+        let others = meanwhile(stopped_after, || others(&state))?;
         traced.finish();
-        // SAFETY: both processes have reached their second marker, behind their `put`.
-        let (victim, others) = unsafe { (answer.take(), replies.take()) };
+        // SAFETY: the victim has reached its second marker, behind its `put`.
+        let victim = unsafe { answer.take() };
         check(Stop { state: &state, stopped_after, victim, others });
     }
     panic!("the victim did not end within {LONGEST} instructions")
 }
 
-/// Stops `victim` at every instruction of one run, the first `rounds` of them, and lets `others`
-/// finish at each; then the victim finishes undisturbed. Each call of `others` and its answer goes
-/// to `seen` as it happens.
-pub fn stop_always<S: Sync, V: Copy, O: Copy>(
-    bound: usize,
-    rounds: usize,
+/// Stops `victim` at every instruction of one run, the first `most` of them, and lets `others` finish
+/// at each; then the victim finishes undisturbed. Each answer of the others goes to `seen` as it
+/// comes. Returns the victim's answer and how many stops there were.
+pub(crate) fn stop_always<S: Sync, V: Copy, O: Copy>(
+    most: usize,
     state: S,
     victim: impl Fn(&S) -> V,
     others: impl Fn(&S, usize) -> O,
     mut seen: impl FnMut(&S, usize, O),
-) -> Result<(V, Report), Blocked> {
+) -> Result<(V, usize), Blocked> {
     let state = Shared::new(state);
     let answer = Mailbox::empty();
     let mut traced = Traced::start(|| answer.put(victim(&state)));
-    let mut report = Report { stops: 0, most_others: 0 };
+    let mut stops = 0;
     let mut ended = false;
-    while report.stops < rounds && !ended {
-        let replies = Mailbox::empty();
-        let round = report.stops;
-        let steps = run_bounded(bound, || replies.put(others(&state, round))).ok_or(Blocked { stopped_after: round })?;
-        report.most_others = report.most_others.max(steps);
-        // SAFETY: the others have reached their second marker, behind their `put`.
-        seen(&state, round, unsafe { replies.take() });
-        report.stops += 1;
+    while stops < most && !ended {
+        let replies = meanwhile(stops, || others(&state, stops))?;
+        seen(&state, stops, replies);
+        stops += 1;
         ended = traced.step() == At::Marker;
     }
     if !ended {
         traced.finish();
     }
     // SAFETY: the victim has reached its second marker, behind its `put`.
-    Ok((unsafe { answer.take() }, report))
+    Ok((unsafe { answer.take() }, stops))
 }
 
-/// Runs `operation` in a process of its own, instruction by instruction: how many it took, or
-/// `None` if they were more than `bound`.
-fn run_bounded(bound: usize, operation: impl FnOnce()) -> Option<usize> {
-    let mut traced = Traced::start(operation);
-    (0..=bound).find(|_| traced.step() == At::Marker)
+/// Runs `operation` to its end in a process of its own, if its processor time suffices.
+fn meanwhile<O: Copy>(stopped_after: usize, operation: impl FnOnce() -> O) -> Result<O, Blocked> {
+    let replies = Mailbox::empty();
+    let mut traced = Traced::start(|| {
+        let patience = libc::timeval { tv_sec: 0, tv_usec: PATIENCE };
+        let once = libc::itimerval { it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 }, it_value: patience };
+        // SAFETY: a valid timer, and no place for the old one.
+        unsafe { libc::setitimer(libc::ITIMER_VIRTUAL, &raw const once, ptr::null_mut()) };
+        replies.put(operation());
+    });
+    match traced.resume(libc::PTRACE_CONT) {
+        // SAFETY: the others have reached their second marker, behind their `put`.
+        At::Marker => Ok(unsafe { replies.take() }),
+        At::Exhausted => Err(Blocked { stopped_after }),
+        At::Instruction => unreachable!("it was not stepped"),
+    }
 }
 
 /// What the markers and the mailbox cost in instructions: the length of a walk over nothing.
-pub fn overhead() -> usize {
-    let nothing = stop_once_everywhere(10_000, || (), |()| 0_u64, |()| 0_u64, |_| ());
-    nothing.expect("nothing cannot block").stops
+pub(crate) fn overhead() -> usize {
+    stop_once_everywhere(|| (), |()| 0_u64, |()| 0_u64, |_| ()).expect("nothing cannot block")
 }

@@ -1,0 +1,82 @@
+//! The circuit breaker's operations as data, so that they can be recorded and run again.
+
+use seawall::{
+    ChangeError, CircuitBreaker, CircuitBreakerConfig, Instant, Mode, Outcome, Rejection, Settlement, State, Token,
+    Transition,
+};
+
+use super::linearizability::Model;
+use super::sequential::Sequential;
+
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a plain value crosses a fork as bytes")]
+pub(crate) enum Asked {
+    Admit { now: Instant },
+    Settle { token: Token, outcome: Outcome, granted: Instant, now: Instant },
+    Trip { now: Instant },
+    HalfOpen { now: Instant },
+    Reset { now: Instant },
+    Configure { config: CircuitBreakerConfig },
+    SetMode { mode: Mode },
+    State { now: Instant },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Answered {
+    Admitted { verdict: Result<Token, Rejection>, transition: Option<Transition> },
+    Settled { settlement: Settlement, transition: Option<Transition> },
+    Changed(Option<Transition>),
+    Configured(Result<(), ChangeError>),
+    Mode(Result<Mode, ChangeError>),
+    State(State),
+}
+
+impl Asked {
+    pub(crate) fn of(&self, breaker: &CircuitBreaker) -> Answered {
+        match *self {
+            Self::Admit { now } => {
+                let admission = breaker.try_admit(now, 0);
+                Answered::Admitted { verdict: admission.verdict, transition: admission.transition }
+            }
+            Self::Settle { token, outcome, granted, now } => {
+                let settled = breaker.settle(token, outcome, granted, now, 0);
+                Answered::Settled { settlement: settled.settlement, transition: settled.transition }
+            }
+            Self::Trip { now } => Answered::Changed(breaker.trip(now, None, 0)),
+            Self::HalfOpen { now } => Answered::Changed(breaker.half_open(now)),
+            Self::Reset { now } => Answered::Changed(breaker.reset(now)),
+            Self::Configure { config } => Answered::Configured(breaker.configure(&config)),
+            Self::SetMode { mode } => Answered::Mode(breaker.set_mode(mode)),
+            Self::State { now } => Answered::State(breaker.state(now)),
+        }
+    }
+}
+
+impl Answered {
+    /// The permit, if this granted one.
+    pub(crate) fn token(&self) -> Option<Token> {
+        match self {
+            Self::Admitted { verdict, .. } => verdict.ok(),
+            _ => None,
+        }
+    }
+
+    /// The change of state that was seen, if any.
+    pub(crate) fn transition(&self) -> Option<Transition> {
+        match *self {
+            Self::Admitted { transition, .. } | Self::Settled { transition, .. } | Self::Changed(transition) => {
+                transition
+            }
+            Self::Configured(_) | Self::Mode(_) | Self::State(_) => None,
+        }
+    }
+}
+
+impl Model for Sequential<CircuitBreaker> {
+    type Operation = Asked;
+    type Answer = Answered;
+
+    fn apply(&mut self, asked: &Asked) -> Answered {
+        self.run(|breaker| asked.of(breaker))
+    }
+}
