@@ -64,6 +64,20 @@ pub struct RingCursor {
     pub missed: u64,
 }
 
+impl RingCursor {
+    /// A reader that takes event `next` next, for faces that keep the numbers themselves.
+    #[must_use]
+    pub const fn at(next: u64, missed: u64) -> Self {
+        Self { ticket: next, missed }
+    }
+
+    /// The number of the event that it takes next.
+    #[must_use]
+    pub const fn next(&self) -> u64 {
+        self.ticket
+    }
+}
+
 impl<const N: usize> EventRing<[AtomicU64; N]> {
     /// An empty ring of `N / 4` events.
     ///
