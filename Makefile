@@ -1,19 +1,30 @@
 # Every target does its own set-up (tools/setup.py installs only what is missing) and is quick to run again.
 # The parts behind test, lint and prove are listed in tools/*.toml.
-.PHONY: help test lint clean
+.PHONY: help test lint prove generate clean
 
 help:
 	@echo 'make test       every test, at most 20 minutes from clean on 2 cores'
 	@echo 'make lint       formatting, lints, stale generated files'
+	@echo 'make prove      the long proofs'
+	@echo 'make generate   write everything that is generated from the declarations in core'
 	@echo 'make clean      remove everything that was built'
+	@echo
+	@echo 'One part alone: tools/run_parts.py tools/test.toml "NAME"'
 
 test:
-	@python3 tools/setup.py venv
-	@python3 tools/run_parts.py tools/test.toml
+	@tools/setup.py venv debian:gcc
+	@tools/run_parts.py tools/test.toml
 
 lint:
-	@python3 tools/setup.py venv
-	@python3 tools/run_parts.py tools/lint.toml
+	@tools/setup.py venv debian:gcc
+	@tools/run_parts.py tools/lint.toml
+
+prove:
+	@tools/setup.py venv debian:gcc
+	@tools/run_parts.py tools/prove.toml
+
+generate:
+	cargo run -q -p seawall-generate
 
 clean:
-	rm -rf target .venv .ruff_cache .pytest_cache
+	rm -rf target fuzz/target ffi/firmware/target node/node_modules .venv .ruff_cache .pytest_cache

@@ -29,7 +29,10 @@ def nightly_has(component: str) -> bool:
         return False
     subprocess.run(["rustup", "+nightly", "component", "add", component], stdin=subprocess.DEVNULL, capture_output=True)
     listed = subprocess.run(
-        ["rustup", "+nightly", "component", "list", "--installed"], stdin=subprocess.DEVNULL, capture_output=True, text=True
+        ["rustup", "+nightly", "component", "list", "--installed"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
     )
     return listed.returncode == 0 and any(line.startswith(component) for line in listed.stdout.splitlines())
 

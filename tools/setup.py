@@ -16,7 +16,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
-REQUIREMENTS = ["tools/requirements.txt", "python/requirements-test.txt"]
+REQUIREMENTS = ["tools/requirements.txt", "python/requirements-test.txt", "demo/requirements.txt"]
 
 
 def say(text: str) -> None:
