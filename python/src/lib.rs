@@ -1,1 +1,55 @@
-//! To be filled in this change.
+//! The Python face: the module `seawall._seawall`.
+//!
+//! The engine decides; this face reads the clock, raises, logs and calls. Every class is frozen: what
+//! changes is atomic, so any number of threads may share an object, with the interpreter's lock or
+//! without. Nothing here starts a thread, and nothing waits.
+
+mod breaker;
+mod bucket;
+mod calling;
+mod clock;
+mod counts;
+mod decision;
+mod entered;
+mod errors;
+mod events;
+mod guarded;
+mod options;
+mod permit;
+mod random;
+mod ready;
+mod snapshot;
+mod span;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+mod _seawall {
+    #[pymodule_export]
+    use super::breaker::CircuitBreaker;
+    #[pymodule_export]
+    use super::bucket::TokenBucket;
+    #[pymodule_export]
+    use super::clock::ManualClock;
+    #[pymodule_export]
+    use super::decision::{Decision, Reservation};
+    #[pymodule_export]
+    use super::events::Transition;
+    #[pymodule_export]
+    use super::guarded::Guarded;
+    #[pymodule_export]
+    use super::options::{breaker_from_fields, bucket_from_fields, fields};
+    #[pymodule_export]
+    use super::permit::Permit;
+    #[pymodule_export]
+    use super::random::{ManualRandom, after_fork};
+    #[pymodule_export]
+    use super::snapshot::Snapshot;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

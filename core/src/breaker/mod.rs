@@ -72,7 +72,7 @@ use crate::time::Instant;
 use crate::word::cell::Cell;
 use crate::word::slots::ChangeError;
 use crate::word::storage::{Head, Kind, stored};
-use config::{Settings, WORDS};
+use config::{Gate, Settings, WORDS};
 use step::{Answer, Event, Step};
 use word::{CLEAN_MASK, CLEAN_VALUE, SLOT, TOKEN_MASK};
 
@@ -103,6 +103,19 @@ pub struct Admission {
     pub bypassed: Option<Rejection>,
     /// The change of state that asking made.
     pub transition: Option<Transition>,
+}
+
+impl Admission {
+    #[inline]
+    const fn of(answer: Answer, transition: Option<Transition>) -> Self {
+        let (verdict, bypassed) = match answer {
+            Answer::Admitted(token) => (Ok(token), None),
+            Answer::Bypassed(rejection) => (Ok(Token::bypass(0)), Some(rejection)),
+            Answer::Refused(rejection) => (Err(rejection), None),
+            Answer::Settled(_) | Answer::Done => (Err(UNCONFIGURED), None),
+        };
+        Self { verdict, bypassed, transition }
+    }
 }
 
 /// A refusal, and the change of state that asking made (with `expired_trials` = `open` only).
@@ -212,14 +225,40 @@ impl CircuitBreaker {
         if seen & CLEAN_MASK == CLEAN_VALUE {
             return Admission { verdict: Ok(Token::call(seen)), bypassed: None, transition: None };
         }
+        self.admit_unclean(seen, now, r)
+    }
+
+    /// The rest of [`try_admit`](Self::try_admit), out of line so that the clean path stays small.
+    #[inline(never)]
+    fn admit_unclean(&self, seen: u64, now: Instant, r: u64) -> Admission {
+        match self.cell.glance(SLOT, seen, |word, head| step::glance(word, Gate::unpack(head), now)) {
+            Some(answer) => Admission::of(answer, None),
+            None => self.admit_in_full(seen, now, r),
+        }
+    }
+
+    #[inline(never)]
+    fn admit_in_full(&self, seen: u64, now: Instant, r: u64) -> Admission {
         let (answer, transition) = self.publish(seen, Event::Admit { r }, now);
-        let (verdict, bypassed) = match answer {
-            Answer::Admitted(token) => (Ok(token), None),
-            Answer::Bypassed(rejection) => (Ok(Token::bypass(0)), Some(rejection)),
-            Answer::Refused(rejection) => (Err(rejection), None),
-            Answer::Settled(_) | Answer::Done => (Err(UNCONFIGURED), None),
-        };
-        Admission { verdict, bypassed, transition }
+        Admission::of(answer, transition)
+    }
+
+    /// A clean breaker's token, for callers to whom reading the clock is dear: neither it nor
+    /// randomness is needed for that answer. `None` says nothing yet; [`try_admit`](Self::try_admit) does.
+    #[inline]
+    #[must_use]
+    pub fn admit_clean(&self) -> Option<Token> {
+        let seen = self.cell.load();
+        (seen & CLEAN_MASK == CLEAN_VALUE).then(|| Token::call(seen))
+    }
+
+    /// Whether a success with this token needs no settlement, since it would change nothing. `false`
+    /// says nothing yet; [`settle`](Self::settle) does.
+    #[inline]
+    #[must_use]
+    pub fn is_clean_for(&self, token: Token) -> bool {
+        let seen = self.cell.load();
+        (seen ^ token.word()) & TOKEN_MASK == 0 && seen & CLEAN_MASK == CLEAN_VALUE
     }
 
     /// Settles a token that [`try_admit`](Self::try_admit) granted at `granted`. `r` is randomness for
@@ -236,6 +275,12 @@ impl CircuitBreaker {
         {
             return Settled { settlement: Settlement::Counted, transition: None };
         }
+        self.settle_in_full(seen, token, outcome, granted, now, r)
+    }
+
+    /// The rest of [`settle`](Self::settle).
+    #[inline(never)]
+    fn settle_in_full(&self, seen: u64, token: Token, outcome: Outcome, granted: Instant, now: Instant, r: u64) -> Settled {
         let elapsed = now.as_nanos().saturating_sub(granted.as_nanos());
         let (answer, transition) = self.publish(seen, Event::Settle { token, outcome, elapsed, r }, now);
         let settlement = match answer {

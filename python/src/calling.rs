@@ -1,0 +1,258 @@
+//! One call under a breaker: admission, the call, its verdict, settlement.
+//!
+//! Whatever happens on the way (the function, a predicate or a listener raises), a grant is settled
+//! exactly once.
+
+use pyo3::exceptions::{PyException, PyTypeError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple, PyType};
+use seawall::{Instant, Outcome, Settlement, Token};
+
+use crate::breaker::CircuitBreaker;
+use crate::permit::Permit;
+use crate::{errors, events, random};
+
+/// What counts as a failure, chosen when a breaker is made.
+#[derive(Debug, Default)]
+pub(crate) struct Rules {
+    pub(crate) ignore: Option<Py<PyTuple>>,
+    pub(crate) is_failure: Option<Py<PyAny>>,
+    pub(crate) is_failure_result: Option<Py<PyAny>>,
+}
+
+impl Rules {
+    pub(crate) fn new(
+        ignore: Option<&Bound<'_, PyAny>>,
+        is_failure: Option<Py<PyAny>>,
+        is_failure_result: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        Ok(Self { ignore: ignore.map(exception_types).transpose()?, is_failure, is_failure_result })
+    }
+}
+
+fn exception_types(given: &Bound<'_, PyAny>) -> PyResult<Py<PyTuple>> {
+    let types = match given.cast::<PyTuple>() {
+        Ok(types) => types.clone(),
+        Err(_) if given.is_instance_of::<PyType>() => PyTuple::new(given.py(), [given])?,
+        Err(_) => given.try_iter()?.collect::<PyResult<Vec<_>>>().and_then(|all| PyTuple::new(given.py(), all))?,
+    };
+    let base = given.py().get_type::<pyo3::exceptions::PyBaseException>();
+    for class in &types {
+        if !class.cast::<PyType>().is_ok_and(|class| class.is_subclass(&base).unwrap_or(false)) {
+            return Err(PyTypeError::new_err(format!("ignore takes exception classes, not {}", class.repr()?)));
+        }
+    }
+    Ok(types.unbind())
+}
+
+/// The right to make one call, before it becomes a Python object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grant {
+    pub(crate) token: Token,
+    /// When it was granted. A clean grant reads no clock: it was granted "never", so that it is not
+    /// slow if `slow_after` is switched on in the middle of its call.
+    pub(crate) granted: Instant,
+    /// What a shadow breaker would have refused with.
+    pub(crate) bypassed: Option<seawall::Reason>,
+    /// In which process: after a fork the child holds nothing.
+    pub(crate) forks: u32,
+}
+
+impl Grant {
+    #[inline]
+    pub(crate) fn clean(token: Token) -> Self {
+        Self { token, granted: Instant::MAX, bypassed: None, forks: random::forks() }
+    }
+
+    /// What a clean grant is passed through Python as: cheaper than an object.
+    const fn to_number(self) -> u64 {
+        (self.forks as u64) << 32 | self.token.bits() as u64
+    }
+
+    const fn from_number(number: u64) -> Self {
+        Self {
+            token: Token::from_bits(number as u32),
+            granted: Instant::MAX,
+            bypassed: None,
+            forks: (number >> 32) as u32,
+        }
+    }
+}
+
+type Breaker<'py> = Bound<'py, CircuitBreaker>;
+
+/// Asks for a permit.
+#[inline]
+pub(crate) fn enter(breaker: &Breaker<'_>) -> PyResult<Grant> {
+    match breaker.get().engine.admit_clean() {
+        Some(token) => Ok(Grant::clean(token)),
+        None => enter_unclean(breaker),
+    }
+}
+
+fn enter_unclean(breaker: &Breaker<'_>) -> PyResult<Grant> {
+    let this = breaker.get();
+    let py = breaker.py();
+    let now = this.clock.now();
+    this.forget_what_the_parent_holds(now);
+    let admission = this.engine.try_admit(now, this.random.next());
+    let told = this.tell(py, admission.transition);
+    match admission.verdict {
+        Ok(token) => {
+            let bypassed = admission.bypassed.map(|rejection| rejection.reason);
+            if let Some(reason) = bypassed {
+                this.bypasses.add(reason);
+            }
+            let grant = Grant { token, granted: now, bypassed, forks: random::forks() };
+            match told {
+                Ok(_) => Ok(grant),
+                Err(error) => {
+                    this.engine.settle(token, Outcome::Ignored, now, now, 0);
+                    Err(error)
+                }
+            }
+        }
+        Err(rejection) => {
+            this.refusals.add(rejection.reason);
+            told?;
+            Err(errors::refusal(this.name.bind(py), &rejection, now))
+        }
+    }
+}
+
+/// Settles a grant.
+#[inline]
+pub(crate) fn leave(breaker: &Breaker<'_>, grant: Grant, outcome: Outcome) -> PyResult<Settlement> {
+    let this = breaker.get();
+    if matches!(outcome, Outcome::Success) && this.engine.is_clean_for(grant.token) {
+        return Ok(Settlement::Counted);
+    }
+    if grant.forks != random::forks() {
+        return Ok(Settlement::Stale);
+    }
+    // A success opens nothing, unless it was slow.
+    let settled = this.engine.settle(grant.token, outcome, grant.granted, this.clock.now(), this.random.next());
+    this.tell(breaker.py(), settled.transition)?;
+    Ok(settled.settlement)
+}
+
+/// What an exception says about the dependency.
+pub(crate) fn verdict(breaker: &Breaker<'_>, error: &Bound<'_, PyAny>) -> PyResult<Outcome> {
+    let rules = &breaker.get().rules;
+    let py = breaker.py();
+    if errors::is_control_flow(error) || error.is_instance(errors::refused_class(py)?)? {
+        return Ok(Outcome::Ignored);
+    }
+    if let Some(ignored) = &rules.ignore
+        && error.is_instance(ignored.bind(py))?
+    {
+        return Ok(Outcome::Ignored);
+    }
+    match &rules.is_failure {
+        Some(is_failure) => Ok(if ask(breaker, is_failure, error, true)? { Outcome::Failure } else { Outcome::Ignored }),
+        None => Ok(Outcome::Failure),
+    }
+}
+
+/// Asks a predicate. One that raises is logged, and counts as if it were not there.
+fn ask(breaker: &Breaker<'_>, predicate: &Py<PyAny>, about: &Bound<'_, PyAny>, otherwise: bool) -> PyResult<bool> {
+    let py = breaker.py();
+    match predicate.bind(py).call1((about,)).and_then(|answer| answer.is_truthy()) {
+        Err(error) if error.is_instance_of::<PyException>(py) => {
+            events::predicate_raised(breaker.get().name.bind(py), &error)?;
+            Ok(otherwise)
+        }
+        answer => answer,
+    }
+}
+
+/// The call came back with `result`.
+#[inline]
+pub(crate) fn returned(breaker: &Breaker<'_>, grant: Grant, result: &Bound<'_, PyAny>) -> PyResult<Settlement> {
+    let outcome = match &breaker.get().rules.is_failure_result {
+        None => Outcome::Success,
+        Some(is_failure) => match ask(breaker, is_failure, result, false) {
+            Ok(true) => Outcome::Failure,
+            Ok(false) => Outcome::Success,
+            Err(error) => {
+                leave(breaker, grant, Outcome::Ignored)?;
+                return Err(error);
+            }
+        },
+    };
+    leave(breaker, grant, outcome)
+}
+
+/// The call raised `error`.
+pub(crate) fn raised(breaker: &Breaker<'_>, grant: Grant, error: &Bound<'_, PyAny>) -> PyResult<Settlement> {
+    match verdict(breaker, error) {
+        Ok(outcome) => leave(breaker, grant, outcome),
+        Err(error) => {
+            leave(breaker, grant, Outcome::Ignored)?;
+            Err(error)
+        }
+    }
+}
+
+/// Calls `function` under a permit.
+#[inline]
+pub(crate) fn call<'py>(
+    breaker: &Breaker<'py>,
+    function: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let grant = enter(breaker)?;
+    match function.call(args, kwargs) {
+        Ok(result) => {
+            if is_coroutine(&result) {
+                // The call has only begun: its verdict is what the coroutine does.
+                return awaited(breaker, grant, result);
+            }
+            returned(breaker, grant, &result)?;
+            Ok(result)
+        }
+        Err(error) => {
+            raised(breaker, grant, error.value(breaker.py()))?;
+            Err(error)
+        }
+    }
+}
+
+#[inline]
+fn is_coroutine(value: &Bound<'_, PyAny>) -> bool {
+    static COROUTINE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let py = value.py();
+    let class = COROUTINE.get(py).or_else(|| {
+        let class = py.import("types").and_then(|types| types.getattr("CoroutineType")).ok()?;
+        Some(COROUTINE.get_or_init(py, || class.cast_into().map_or_else(|_| py.get_type::<PyType>().unbind(), Bound::unbind)))
+    });
+    class.is_some_and(|class| value.get_type_ptr() == class.as_ptr().cast::<ffi::PyTypeObject>())
+}
+
+fn awaited<'py>(breaker: &Breaker<'py>, grant: Grant, coroutine: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    static AWAITED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let permit = Bound::new(breaker.py(), Permit::new(breaker, grant))?;
+    AWAITED.import(breaker.py(), "seawall._decorate", "awaited")?.call1((breaker, permit, coroutine))
+}
+
+/// A grant for the wrappers written in Python: a number when it is clean, else a [`Permit`].
+pub(crate) fn enter_for_python<'py>(breaker: &Breaker<'py>) -> PyResult<Bound<'py, PyAny>> {
+    let py = breaker.py();
+    if let Some(token) = breaker.get().engine.admit_clean() {
+        return Ok(Grant::clean(token).to_number().into_pyobject(py)?.into_any());
+    }
+    let grant = enter_unclean(breaker)?;
+    Ok(Bound::new(py, Permit::new(breaker, grant))?.into_any())
+}
+
+/// The grant behind what [`enter_for_python`] gave; `None` when it has been settled.
+#[inline]
+pub(crate) fn grant_from_python(given: &Bound<'_, PyAny>) -> PyResult<Option<Grant>> {
+    match given.cast::<Permit>() {
+        Ok(permit) => Ok(permit.get().take()),
+        Err(_) => given.extract().map(|number| Some(Grant::from_number(number))),
+    }
+}

@@ -1,0 +1,85 @@
+//! Where instants come from: the operating system, or a clock moved by hand.
+
+use core::time::Duration;
+
+use pyo3::prelude::*;
+use seawall::{Clock, Instant};
+use seawall_host::MonotonicClock;
+
+use crate::span::{Span, instant, seconds};
+
+/// An object's clock, chosen when it is made.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Monotonic,
+    Manual(Py<ManualClock>),
+}
+
+impl Source {
+    pub(crate) fn from(clock: Option<Py<ManualClock>>) -> Self {
+        clock.map_or(Self::Monotonic, Self::Manual)
+    }
+
+    #[inline]
+    pub(crate) fn now(&self) -> Instant {
+        match self {
+            Self::Monotonic => MonotonicClock.now(),
+            Self::Manual(clock) => clock.get().0.now(),
+        }
+    }
+
+    pub(crate) fn to_python<'py>(&self, py: Python<'py>) -> Option<Bound<'py, ManualClock>> {
+        match self {
+            Self::Monotonic => None,
+            Self::Manual(clock) => Some(clock.bind(py).clone()),
+        }
+    }
+}
+
+/// A clock that stands still until it is told otherwise.
+#[pyclass(frozen, weakref, module = "seawall.testing")]
+#[derive(Debug)]
+pub(crate) struct ManualClock(seawall::ManualClock);
+
+#[pymethods]
+impl ManualClock {
+    #[new]
+    #[pyo3(signature = (start=0.0))]
+    fn new(start: f64) -> Self {
+        Self(seawall::ManualClock::at(instant(start)))
+    }
+
+    /// Moves it forward.
+    fn advance(&self, span: Span) {
+        self.0.advance(span.0);
+    }
+
+    /// Moves it forward by whole nanoseconds.
+    fn advance_ns(&self, nanoseconds: u64) {
+        self.0.advance(Duration::from_nanos(nanoseconds));
+    }
+
+    /// Sets it, backwards too.
+    fn set(&self, now: f64) {
+        self.0.set(instant(now));
+    }
+
+    /// Sets it in whole nanoseconds.
+    fn set_ns(&self, now: u64) {
+        self.0.set(Instant::from_nanos(now));
+    }
+
+    /// What it shows, in seconds.
+    fn now(&self) -> f64 {
+        seconds(self.now_ns())
+    }
+
+    /// What it shows, in nanoseconds.
+    fn now_ns(&self) -> u64 {
+        self.0.now().as_nanos()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("ManualClock({:?})", self.now())
+    }
+}
