@@ -114,7 +114,8 @@ pub struct Rejection {
 }
 
 impl Rejection {
-    pub(crate) const fn new(layer: Layer, reason: Reason, when: When) -> Self {
+    /// A refusal, for faces that carry its parts another way and want the sentence.
+    pub const fn new(layer: Layer, reason: Reason, when: When) -> Self {
         Self { layer, reason, when }
     }
 

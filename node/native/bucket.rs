@@ -1,0 +1,120 @@
+//! The token bucket's functions. A decision is one number: what remains, or below 0 a refusal (see
+//! `refusal`).
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use seawall::{Grant, Refund, Rejection, Reservation, TokenBucket, TokenBucketConfig};
+
+use crate::clock::{milliseconds, now};
+use crate::handle::Kind;
+use crate::node_api::{Call, Value, functions};
+use crate::objects::{self, BUCKETS, Origin};
+use crate::options::{change_error, config, open_error};
+use crate::refusal;
+use crate::slab::Slot;
+
+type Bucket = Slot<TokenBucket>;
+
+fn new(call: &Call<'_>) -> Result<u32, Value> {
+    let config: TokenBucketConfig = config(call, 0)?;
+    let clock = call.u32(1);
+    let shared = call.text(2).map(|name| (name, Origin::Bucket(config)));
+    let made = objects::open(shared, Kind::Bucket, clock, || {
+        BUCKETS.add(|slot| {
+            slot.clock.store(clock, Ordering::Relaxed);
+            slot.state.init(&config, now(slot))
+        })
+    });
+    let handle = made.map_err(|error| open_error(&error))?;
+    call.environment.hold(handle);
+    Ok(handle)
+}
+
+/// A cost as the TypeScript half has checked it: whole and not negative.
+fn cost(call: &Call<'_>) -> u64 {
+    call.f64(1).max(0.0) as u64
+}
+
+#[inline]
+fn answer(call: &Call<'_>, slot: &Bucket, decide: impl Fn(seawall::Instant) -> Result<Grant, Rejection>) -> f64 {
+    let now = now(slot);
+    match decide(now) {
+        Ok(grant) => grant.remaining() as f64,
+        Err(rejection) => refuse(call, &rejection, now),
+    }
+}
+
+fn refuse(call: &Call<'_>, rejection: &Rejection, now: seawall::Instant) -> f64 {
+    call.environment.refused_at.set(rejection.at().unwrap_or_default());
+    refusal::bucket(rejection, now)
+}
+
+/// The reservation's words, or a number: the refusal.
+fn reserve(call: &Call<'_>, slot: &Bucket) -> Value {
+    let now = now(slot);
+    let longest = Duration::from_nanos(call.f64(2).max(0.0) as u64);
+    match slot.state.reserve(cost(call), longest, now) {
+        Ok(reservation) => Value::Object(vec![
+            ("words", Value::List(reservation.to_words().map(Value::Whole).into())),
+            ("at", Value::Number(milliseconds(reservation.at()))),
+            ("wait", Value::Number(reservation.at().since(now).as_nanos() as f64)),
+        ]),
+        Err(rejection) => Value::Number(refuse(call, &rejection, now)),
+    }
+}
+
+fn cancel(call: &Call<'_>, slot: &Bucket) -> &'static str {
+    let mut words = [0; Reservation::WORDS];
+    for (word, given) in words.iter_mut().zip(call.list(1)) {
+        if let crate::node_api::Argument::Whole(whole) = given {
+            *word = whole;
+        }
+    }
+    match slot.state.cancel(Reservation::from_words(words), now(slot)) {
+        Refund::Full => "full",
+        Refund::Part => "part",
+        _ => "nothing",
+    }
+}
+
+fn configure(call: &Call<'_>, slot: &Bucket) -> Result<(), Value> {
+    let config: TokenBucketConfig = config(call, 1)?;
+    slot.state.configure(&config, now(slot)).map_err(|error| change_error(&error))
+}
+
+functions! { FUNCTIONS:
+    "bucketNew" bucket_new [3] => |call| Some(match new(call) {
+        Ok(handle) => Value::from(handle),
+        Err(error) => error,
+    });
+    "bucketAttach" bucket_attach [1] => |call| {
+        objects::attach(Kind::Bucket, call.text(0)?).inspect(|&handle| call.environment.hold(handle))
+    };
+    "bucketTakeOne" bucket_take_one [1] on BUCKETS => |call, slot| answer(call, slot, |now| slot.state.try_acquire(1, now));
+    "bucketTake" bucket_take [2] on BUCKETS => |call, slot| {
+        let cost = cost(call);
+        answer(call, slot, |now| slot.state.try_acquire(cost, now))
+    };
+    "bucketPeek" bucket_peek [2] on BUCKETS => |call, slot| {
+        let cost = cost(call);
+        answer(call, slot, |now| slot.state.peek(cost, now))
+    };
+    "bucketResetAfter" bucket_reset_after [1] on BUCKETS => |_call, slot| {
+        slot.state.peek(0, now(slot)).map_or(0.0, |grant| grant.reset_after().as_nanos() as f64)
+    };
+    "bucketReserve" bucket_reserve [3] on BUCKETS => |call, slot| reserve(call, slot);
+    "bucketCancel" bucket_cancel [2] on BUCKETS => |call, slot| cancel(call, slot);
+    "bucketDrain" bucket_drain [1] on BUCKETS => |_call, slot| {
+        slot.state.drain(now(slot));
+        true
+    };
+    "bucketReset" bucket_reset [1] on BUCKETS => |_call, slot| {
+        slot.state.reset(now(slot));
+        true
+    };
+    "bucketConfigure" bucket_configure [2] on BUCKETS => |call, slot| match configure(call, slot) {
+        Ok(()) => Value::Bool(true),
+        Err(error) => error,
+    };
+}
