@@ -4,6 +4,7 @@
 //! An operation is data ([`breaker::Op`], [`bucket::Op`]). Engine and model are asked the same and must
 //! answer the same. Used by the fuzz targets, the property tests and the vectors.
 
+pub mod bodies;
 pub mod breaker;
 pub mod bucket;
 pub mod vectors;

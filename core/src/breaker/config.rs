@@ -160,7 +160,7 @@ impl CircuitBreakerConfig {
             return Err(ConfigError::range(spec, reset_cap, reset_after, spec.max).because("at least reset_after"));
         }
         let told_cap = value!(told_cap, HOUR);
-        let longest = deadline::units(max(reset_cap, told_cap)) + 1 + deadline::SLACK_UNITS;
+        let trial_timeout = deadline::units(value!(trial_timeout, min(reset_after, HOUR)));
         Ok(Settings {
             mode: Mode::from_number(value!(mode, 0)),
             rate,
@@ -178,10 +178,17 @@ impl CircuitBreakerConfig {
             reset_cap: deadline::units(reset_cap),
             reset_jitter: value!(reset_jitter, 0),
             told_cap: deadline::units(told_cap),
-            trial_timeout: deadline::units(value!(trial_timeout, min(reset_after, HOUR))),
-            live_bits: longest.ilog2() as u64 + 1,
+            trial_timeout,
+            live_bits: reach(deadline::units(max(reset_cap, told_cap))),
+            lease_bits: reach(trial_timeout),
         })
     }
+}
+
+/// The bits that hold the longest span a deadline is set for, the unit it rounds up by, and the slack
+/// for a clock that went back.
+const fn reach(longest: u64) -> u64 {
+    (longest + 1 + deadline::SLACK_UNITS).ilog2() as u64 + 1
 }
 
 /// The checked configuration as a step reads it. Spans are in units of 2^20 ns, except `slow_after`.
@@ -204,8 +211,25 @@ pub(super) struct Settings {
     pub(super) reset_jitter: u64,
     pub(super) told_cap: u64,
     pub(super) trial_timeout: u64,
-    /// An open period is live while it lies less than 2^this units ahead.
+    /// An open period is live while its end lies at most 2^this units ahead.
     pub(super) live_bits: u64,
+    /// The trials' lease likewise.
+    pub(super) lease_bits: u64,
+}
+
+/// As much of the settings as nearly every admission needs: they lie in the first word alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Gate {
+    pub(super) mode: Mode,
+    pub(super) live_bits: u64,
+}
+
+impl Gate {
+    /// Reads the first word of a configuration.
+    #[inline]
+    pub(super) const fn unpack(head: u64) -> Self {
+        Self { mode: Mode::from_number(MODE.get(head)), live_bits: LIVE.get(head) }
+    }
 }
 
 /// How many words a configuration takes.
@@ -226,11 +250,26 @@ const SLOW_RATE: Bits = Bits::new(20, 20);
 
 const SPAN: Bits = Bits::new(0, 33);
 const FACTOR: Bits = Bits::new(33, 15);
+const LEASE: Bits = Bits::new(33, 5);
 
 const TIMEOUT: Bits = Bits::new(0, 25);
 const JITTER: Bits = Bits::new(25, 20);
 
 impl Settings {
+    #[inline]
+    pub(super) const fn gate(&self) -> Gate {
+        Gate { mode: self.mode, live_bits: self.live_bits }
+    }
+
+    /// These settings, under which what `old` has set running still counts as running.
+    pub(super) fn outlasting(&self, old: &Self) -> Self {
+        Self {
+            live_bits: self.live_bits.max(old.live_bits),
+            lease_bits: self.lease_bits.max(old.lease_bits),
+            ..*self
+        }
+    }
+
     pub(super) const fn pack(&self) -> [u64; WORDS] {
         [
             MODE.of(self.mode as u64)
@@ -245,7 +284,7 @@ impl Settings {
             FAILURE_RATE.of(self.failure_rate) | SLOW_RATE.of(self.slow_rate),
             self.slow_after,
             SPAN.of(self.reset_after) | FACTOR.of(self.reset_factor),
-            SPAN.of(self.reset_cap),
+            SPAN.of(self.reset_cap) | LEASE.of(self.lease_bits),
             SPAN.of(self.told_cap),
             TIMEOUT.of(self.trial_timeout) | JITTER.of(self.reset_jitter),
         ]
@@ -265,6 +304,7 @@ impl Settings {
             close_after: CLOSE.get(head),
             threshold: THRESHOLD.get(head),
             live_bits: LIVE.get(head),
+            lease_bits: LEASE.get(cap),
             failure_rate: FAILURE_RATE.get(rates),
             slow_rate: SLOW_RATE.get(rates),
             slow_after,

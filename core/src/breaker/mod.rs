@@ -314,10 +314,18 @@ impl CircuitBreaker {
     /// An impossible configuration, or three other changes stopped half-way; nothing has changed then.
     pub fn configure(&self, config: &CircuitBreakerConfig) -> Result<(), ChangeError> {
         let settings = config.settings()?;
-        self.cell.change(SLOT, settings.pack(), |word, old, new| {
-            Some(step::carry_over(word, &Settings::unpack(old), &Settings::unpack(new)))
-        })?;
-        Ok(())
+        loop {
+            let (_, present) = self.cell.read(SLOT).ok_or(ChangeError::Unconfigured)?;
+            let next = settings.outlasting(&Settings::unpack(&present));
+            // Declined when another change came between that let periods run longer still.
+            let changed = self.cell.change(SLOT, next.pack(), |word, old, _| {
+                let old = Settings::unpack(old);
+                (next == next.outlasting(&old)).then(|| step::carry_over(word, &old, &next))
+            })?;
+            if changed {
+                return Ok(());
+            }
+        }
     }
 
     /// Changes the mode alone; returns the one before.

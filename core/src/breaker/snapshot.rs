@@ -53,9 +53,9 @@ pub struct Snapshot {
 /// |---|---|---|---|---|---|---|
 /// | figures | generation | state | cause | slow | failed | calls |
 ///
-/// | word | 63..50 | 49..0 |
+/// | word | 63..54 | 53..0 |
 /// |---|---|
-/// | changed | generation, low 14 bits | the instant in units of 1024 ns |
+/// | changed | generation, low 10 bits | the instant in units of 1024 ns |
 ///
 /// Written after the change by the thread that made it. A reader takes them only when generation and
 /// state are the present ones; until the writer has come that far, or when a slow writer came late,
@@ -72,8 +72,8 @@ const SLOW: Bits = Bits::new(26, 13);
 const FAILED: Bits = Bits::new(13, 13);
 const CALLS: Bits = Bits::new(0, 13);
 
-const CHANGED_GENERATION: Bits = Bits::new(50, 14);
-const CHANGED_AT: Bits = Bits::new(0, 50);
+const CHANGED_GENERATION: Bits = Bits::new(54, 10);
+const CHANGED_AT: Bits = Bits::new(0, 54);
 const CHANGED_UNIT: u32 = 10;
 
 impl Report {
@@ -141,8 +141,7 @@ impl Snapshot {
                 this.trials_in_flight = IN_FLIGHT.get(word) as u32;
                 this.trials_succeeded = SUCCEEDED.get(word) as u32;
                 this.failed = this.calls.saturating_sub(this.trials_succeeded);
-                let limit = settings.trial_timeout + 1 + deadline::SLACK_UNITS;
-                this.until = deadline::ahead(LEASE.get(word), LEASE.max(), now, limit)
+                this.until = deadline::ahead(LEASE.get(word), LEASE.max(), now, 1 << settings.lease_bits)
                     .filter(|_| this.trials_in_flight > 0)
                     .map(|units| deadline::instant(now, units));
             }
@@ -210,6 +209,7 @@ impl Snapshot {
     fn write_counts(&self, out: &mut Sentence) -> fmt::Result {
         match (self.calls, self.failed) {
             (0, _) => out.write_str("no failures"),
+            (1, 1) => out.write_str("the last call failed"),
             (calls, failed) if failed == calls => write!(out, "the last {calls} calls failed"),
             (calls, failed) => write!(out, "{failed} of the last {calls} calls failed"),
         }

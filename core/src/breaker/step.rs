@@ -3,7 +3,7 @@
 //! No atomics, no clock, no randomness of its own: everything a breaker does is here, and can be
 //! enumerated. Any word and any settings lead to some answer; none to a panic.
 
-use super::config::{ExpiredTrials, Mode, Settings};
+use super::config::{ExpiredTrials, Gate, Mode, Settings};
 use super::token::{Kind, Token};
 use super::transition::{Cause, Transition};
 use super::word::{
@@ -13,7 +13,7 @@ use super::word::{
 use crate::decision::{Layer, Outcome, Reason, Rejection, Settlement, When};
 use crate::random::between;
 use crate::time::Instant;
-use crate::word::deadline::{self, SLACK_UNITS};
+use crate::word::deadline;
 
 /// What happens to a breaker.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +65,25 @@ pub(super) fn step(word: u64, settings: &Settings, event: Event, now: Instant) -
             (next, Answer::Done, Some(transition))
         }
         Event::Reset => at.close(at.generation() + 1, Cause::Reset, Figures::default()).answering(Answer::Done),
+    }
+}
+
+/// An admission that needs no write and no more of the configuration than its gate; nearly all are of
+/// that kind. `None`: it takes a whole [`step`].
+#[inline]
+pub(super) fn glance(word: u64, gate: Gate, now: Instant) -> Option<Answer> {
+    match gate.mode {
+        Mode::Disabled => Some(Answer::Admitted(Token::bypass(word))),
+        Mode::ForcedOpen => Some(Answer::Refused(refusal(Reason::ForcedOpen, None))),
+        Mode::Normal | Mode::Shadow => match State::of(word) {
+            State::Closed => Some(Answer::Admitted(Token::call(word))),
+            State::Open => {
+                let units = deadline::ahead(UNTIL.get(word), UNTIL.max(), now, 1 << gate.live_bits)?;
+                let at = When::At(deadline::instant(now, units));
+                Some(refused(gate.mode, Rejection::new(Layer::CircuitBreaker, Reason::Open, at)))
+            }
+            State::HalfOpen => None,
+        },
     }
 }
 
@@ -144,54 +163,30 @@ impl Breaker<'_> {
 
     #[inline]
     fn admit(&self, r: u64) -> Step {
-        match self.settings.mode {
-            Mode::Disabled => return self.unchanged(Answer::Admitted(Token::bypass(self.word))),
-            Mode::ForcedOpen => return self.unchanged(Answer::Refused(refusal(Reason::ForcedOpen, None))),
-            Mode::Normal | Mode::Shadow => {}
+        if let Some(answer) = glance(self.word, self.settings.gate(), self.now) {
+            return self.unchanged(answer);
         }
-        match self.state() {
-            State::Closed => self.unchanged(Answer::Admitted(Token::call(self.word))),
-            State::Open => match self.open_for() {
-                Some(units) => self.refuse(Rejection::new(
-                    Layer::CircuitBreaker,
-                    Reason::Open,
-                    When::At(deadline::instant(self.now, units)),
-                )),
-                None => {
-                    let half =
-                        self.half_open(self.generation(), REOPENED.get(self.word), Cause::Due, Figures::default());
-                    self.first_trial(half)
-                }
-            },
-            State::HalfOpen if self.round_is_over() => self.next_round(r),
-            State::HalfOpen if IN_FLIGHT.get(self.word) + SETTLED.get(self.word) < self.settings.trials => {
-                let next = self.lease_trial(self.word);
-                (next, Answer::Admitted(Token::trial(next)), None)
-            }
-            State::HalfOpen => {
-                let estimate = self.lease_for().map(|units| deadline::instant(self.now, units));
-                self.refuse(refusal(Reason::TrialsBusy, estimate))
-            }
+        if self.state() == State::Open {
+            let half = self.half_open(self.generation(), REOPENED.get(self.word), Cause::Due, Figures::default());
+            self.first_trial(half)
+        } else if self.round_is_over() {
+            self.next_round(r)
+        } else if IN_FLIGHT.get(self.word) + SETTLED.get(self.word) < self.settings.trials {
+            let next = self.lease_trial(self.word);
+            (next, Answer::Admitted(Token::trial(next)), None)
+        } else {
+            let estimate = self.lease_for().map(|units| deadline::instant(self.now, units));
+            self.refuse(refusal(Reason::TrialsBusy, estimate))
         }
     }
 
-    /// Refused, unless in shadow.
     fn refuse(&self, rejection: Rejection) -> Step {
-        self.unchanged(match self.settings.mode {
-            Mode::Shadow => Answer::Bypassed(rejection),
-            _ => Answer::Refused(rejection),
-        })
-    }
-
-    /// How much longer it is open.
-    fn open_for(&self) -> Option<u64> {
-        deadline::ahead(UNTIL.get(self.word), UNTIL.max(), self.now, 1 << self.settings.live_bits)
+        self.unchanged(refused(self.settings.mode, rejection))
     }
 
     /// How much longer the lease of the trials runs.
     fn lease_for(&self) -> Option<u64> {
-        let limit = self.settings.trial_timeout + 1 + SLACK_UNITS;
-        deadline::ahead(LEASE.get(self.word), LEASE.max(), self.now, limit)
+        deadline::ahead(LEASE.get(self.word), LEASE.max(), self.now, 1 << self.settings.lease_bits)
     }
 
     /// Trials are out whose lease has ended; or (in bytes that no step made) none is out and yet no
@@ -217,10 +212,7 @@ impl Breaker<'_> {
                 let opened = self.open(generation, reopened, None, Cause::TrialsExpired, figures, r);
                 let rejection =
                     Rejection::new(Layer::CircuitBreaker, Reason::Open, When::At(opened.1.until.unwrap_or(self.now)));
-                opened.answering(match self.settings.mode {
-                    Mode::Shadow => Answer::Bypassed(rejection),
-                    _ => Answer::Refused(rejection),
-                })
+                opened.answering(refused(self.settings.mode, rejection))
             }
             ExpiredTrials::Close => {
                 let closed = self.close(generation, Cause::TrialsExpired, figures);
@@ -431,6 +423,14 @@ impl Breaker<'_> {
             reopened: if to == State::Closed { 0 } else { REOPENED.get(word) as u8 },
             unseeded: false,
         }
+    }
+}
+
+/// Refused, unless in shadow.
+const fn refused(mode: Mode, rejection: Rejection) -> Answer {
+    match mode {
+        Mode::Shadow => Answer::Bypassed(rejection),
+        _ => Answer::Refused(rejection),
     }
 }
 

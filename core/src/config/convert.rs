@@ -148,9 +148,9 @@ fn decimal_times(number: &str, unit: u64) -> Option<Result<u64, Invalid>> {
         return Some(Err(Invalid::TooLarge));
     }
     let mut nanos = whole.bytes().try_fold(0, digits)? * u128::from(unit);
-    let fraction = &fraction[..fraction.len().min(15)];
-    let part = fraction.bytes().try_fold(0, digits)? * u128::from(unit);
-    nanos += part.div_ceil(10u128.pow(fraction.len() as u32));
+    // From the last digit to the first: the ceiling of a ceiling is the ceiling, so it is exact.
+    let tenth = |part: u128, digit: u8| (u128::from(digit - b'0') * u128::from(unit) + part).div_ceil(10);
+    nanos += fraction.bytes().rev().fold(0, tenth);
     Some(u64::try_from(nanos).map_err(|_| Invalid::TooLarge))
 }
 
@@ -203,6 +203,8 @@ mod tests {
             ("0.1s", 100_000_000),
             ("0", 0),
             ("0.5ns", 1),
+            ("0.0000000000000000001s", 1),
+            ("1.0000000000000000000s", 1_000_000_000),
             ("18446744073709551615ns", u64::MAX),
         ] {
             assert_eq!(parse_span(text), Ok(nanos), "{text}");

@@ -1,7 +1,10 @@
 //! The circuit breaker: its operations as data, the engine, and the plain model.
 
 mod engine;
+mod model;
 mod ops;
+mod rules;
 
 pub use engine::Engine;
+pub use model::Model;
 pub use ops::{Answer, Change, Figures, Kind, No, Op, Step};

@@ -147,7 +147,9 @@ impl Bucket<'_> {
         let after = self.ahead().wrapping_add(cost.wrapping_mul(self.settings.interval));
         let wait = if cost == 0 { 0 } else { after.saturating_sub(self.settings.full()) };
         let at = if wait == 0 { self.now } else { self.instant(wait) };
-        if saturating_nanos(at.since(self.now)) > max_wait || after > most_ahead(self.settings) {
+        // Nothing costs nothing, however deep the debt.
+        let too_deep = cost > 0 && after > most_ahead(self.settings);
+        if saturating_nanos(at.since(self.now)) > max_wait || too_deep {
             return (self.word, Answer::Refused(limited(at)));
         }
         let next = if cost == 0 { self.word } else { self.with_ahead(after) };

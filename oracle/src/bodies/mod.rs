@@ -1,0 +1,14 @@
+//! What the fuzz targets run, as plain functions of a byte string, so that a seeded test can replay the
+//! same without a fuzzer.
+
+mod circuit_breaker;
+mod config_text;
+mod event_ring;
+mod memory;
+mod source;
+mod token_bucket;
+
+pub use circuit_breaker::circuit_breaker;
+pub use config_text::config_text;
+pub use event_ring::event_ring;
+pub use token_bucket::token_bucket;

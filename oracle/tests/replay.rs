@@ -1,0 +1,42 @@
+//! The bodies of the fuzz targets on a fixed stream of pseudo-random bytes: at least 10^6 operations of
+//! each primitive against its plain model, the same ones every time.
+
+use seawall::Random;
+use seawall_oracle::bodies;
+
+/// So many operations at least, in inputs of so many bytes at most.
+const OPERATIONS: usize = 1_000_000;
+const LONGEST: usize = 4096;
+
+fn replay(seed: u64, body: fn(&[u8]) -> usize) {
+    let random = Random::seeded(seed);
+    let (mut operations, mut inputs) = (0, 0u64);
+    while operations < OPERATIONS {
+        let length = 16 + random.next() as usize % LONGEST;
+        let data: Vec<u8> = (0..length.div_ceil(8)).flat_map(|_| random.next().to_le_bytes()).collect();
+        operations += body(&data);
+        inputs += 1;
+        assert!(inputs < 2_000_000, "the inputs lead nowhere");
+    }
+    println!("{operations} operations in {inputs} inputs");
+}
+
+#[test]
+fn circuit_breaker() {
+    replay(1, bodies::circuit_breaker);
+}
+
+#[test]
+fn token_bucket() {
+    replay(2, bodies::token_bucket);
+}
+
+#[test]
+fn event_ring() {
+    replay(3, bodies::event_ring);
+}
+
+#[test]
+fn config_text() {
+    replay(4, bodies::config_text);
+}
