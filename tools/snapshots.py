@@ -12,13 +12,16 @@ import difflib
 import pathlib
 import sys
 
-from snapshot import layouts, rust_api
+from snapshot import c_api, layouts, numbers, python_api, rust_api
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "snapshots"
 KINDS = {
     "rust-api": rust_api.take,
     "layouts": layouts.take,
+    "numbers": numbers.take,
+    "c-api": c_api.take,
+    "python-api": python_api.take,
 }
 
 

@@ -1,4 +1,4 @@
-"""Size, alignment and offsets of every `repr(C)` struct of the core, as the compiler lays it out.
+"""Size, alignment and offsets of every `repr(C)` struct of the core and of the structs it is made of.
 
 The figures come from rustc's `-Zprint-type-sizes`, so nothing has to run on the target.
 """
@@ -81,5 +81,5 @@ def select(structs: list[str], types: dict[str, list[str]]) -> str:
 
 
 def take() -> str:
-    structs = state_structs(rustdoc.load("seawall"))
+    structs = state_structs(rustdoc.load("seawall", private=True))
     return "\n".join(f"== {triple}\n{select(structs, parse(measure(triple)))}" for triple in TARGETS)

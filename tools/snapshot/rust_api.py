@@ -71,6 +71,9 @@ class Printer:
             self.function(item, inner, here)
         elif tag == "constant":
             self.say(f"const {here}: {kind(inner['type'])} = {inner['const']['value'] or inner['const']['expr']}", item)
+        elif tag == "assoc_const":
+            value = inner["value"]
+            self.say(f"const {here}: {kind(inner['type'])}" + (f" = {value}" if value not in (None, "_") else ""), item)
         elif tag == "static":
             self.say(f"static {here}: {kind(inner['type'])}", item)
         elif tag == "type_alias":

@@ -8,13 +8,12 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
-def load(package: str, *features: str) -> dict:
+def load(package: str, private: bool = False) -> dict:
     folder = ROOT / "target" / "rustdoc-json"
     env = {**os.environ, "RUSTC_BOOTSTRAP": "1", "CARGO_TARGET_DIR": str(folder)}
     command = ["cargo", "rustdoc", "--quiet", "--lib", "-p", package]
-    if features:
-        command += ["--features", ",".join(features)]
     command += ["--", "-Zunstable-options", "--output-format=json"]
+    command += ["--document-private-items"] if private else []
     subprocess.run(command, cwd=ROOT, env=env, check=True, stdin=subprocess.DEVNULL)
     return json.loads((folder / "doc" / f"{package.replace('-', '_')}.json").read_text())
 
@@ -62,6 +61,8 @@ def bound(item: dict) -> str:
     (tag, value), *_ = item.items()
     if tag == "outlives":
         return value
+    if tag == "use":
+        return f"use<{', '.join(next(iter(arg.values())) for arg in value)}>"
     if tag == "trait_bound":
         mark = {"none": "", "maybe": "?", "maybe_const": "~const "}[value["modifier"]]
         return forall(value["generic_params"]) + mark + trait(value["trait"])
