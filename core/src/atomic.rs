@@ -15,8 +15,8 @@
 //! (tokio-rs/loom#166, #392). As read-modify-writes all accesses conflict and none is skipped.
 //!
 //! Two more differences from the real thing are made up for here: loom's weak compare-exchange
-//! never fails spuriously, so under loom the first attempt after a fresh load sometimes does; and
-//! loom's atomics have no `const` constructor, hence [`const_fn`].
+//! never fails spuriously, so here some attempts do; and loom's atomics have no `const` constructor,
+//! hence [`const_fn`]. `faults` stops a thread at any of its accesses.
 //!
 //! ## Lock-free means lock-free
 //!
@@ -62,7 +62,8 @@ mod imp {
 
     /// The real interface, over a model checker's atomic.
     #[derive(Debug)]
-    pub(crate) struct AtomicU64(Inner);
+    #[allow(unreachable_pub, reason = "part of public types, as the real one is")]
+    pub struct AtomicU64(Inner);
 
     impl AtomicU64 {
         pub(crate) fn new(value: u64) -> Self {
@@ -70,19 +71,25 @@ mod imp {
         }
 
         pub(crate) fn load(&self, order: Ordering) -> u64 {
+            faults::access();
             if cfg!(seawall_loom_rmw) { self.0.fetch_add(0, rmw(order)) } else { self.0.load(order) }
         }
 
         pub(crate) fn store(&self, value: u64, order: Ordering) {
+            faults::access();
             if cfg!(seawall_loom_rmw) {
                 self.0.swap(value, rmw(order));
             } else {
                 self.0.store(value, order);
             }
+            faults::written();
         }
 
         pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
-            self.0.fetch_add(value, order)
+            faults::access();
+            let before = self.0.fetch_add(value, order);
+            faults::written();
+            before
         }
 
         pub(crate) fn compare_exchange(
@@ -92,7 +99,12 @@ mod imp {
             success: Ordering,
             failure: Ordering,
         ) -> Result<u64, u64> {
-            self.0.compare_exchange(current, new, success, failure)
+            faults::access();
+            let done = self.0.compare_exchange(current, new, success, failure);
+            if done.is_ok() {
+                faults::written();
+            }
+            done
         }
 
         pub(crate) fn compare_exchange_weak(
@@ -102,10 +114,10 @@ mod imp {
             success: Ordering,
             failure: Ordering,
         ) -> Result<u64, u64> {
-            if spurious::strikes() {
+            if faults::spurious() {
                 return Err(self.load(failure));
             }
-            self.0.compare_exchange(current, new, success, failure)
+            self.compare_exchange(current, new, success, failure)
         }
     }
 
@@ -117,9 +129,9 @@ mod imp {
         }
     }
 
-    /// Spurious failures of the weak compare-exchange: every third attempt of a thread, counted
-    /// per thread so that a model stays deterministic.
-    mod spurious {
+    /// What a model may do to a thread, and see of it. Counted per thread, so that every execution
+    /// of a model is repeatable.
+    pub(crate) mod faults {
         use std::cell::Cell;
 
         #[cfg(seawall_loom)]
@@ -129,15 +141,64 @@ mod imp {
 
         thread_local! {
             static ATTEMPTS: Cell<u32> = Cell::new(0);
+            static ACCESSES: Cell<u64> = Cell::new(0);
+            static WRITES: Cell<u64> = Cell::new(0);
+            static STOP_AT: Cell<u64> = Cell::new(u64::MAX);
         }
 
-        pub(super) fn strikes() -> bool {
+        /// What a stopped thread unwinds with.
+        struct Stopped;
+
+        pub(super) fn access() {
+            let accesses = ACCESSES.with(|count| count.replace(count.get() + 1));
+            if accesses == STOP_AT.with(Cell::get) {
+                std::panic::resume_unwind(std::boxed::Box::new(Stopped));
+            }
+        }
+
+        pub(super) fn written() {
+            WRITES.with(|count| count.set(count.get() + 1));
+        }
+
+        /// Every third weak compare-exchange of a thread fails without a reason.
+        pub(super) fn spurious() -> bool {
             ATTEMPTS.with(|attempts| {
                 attempts.set(attempts.get() + 1);
                 attempts.get() % 3 == 0
             })
         }
+
+        /// The next weak compare-exchange of this thread fails.
+        pub(crate) fn fail_next_exchange() {
+            ATTEMPTS.with(|attempts| attempts.set(2));
+        }
+
+        /// How many accesses this thread has made.
+        pub(crate) fn accesses() -> u64 {
+            ACCESSES.with(Cell::get)
+        }
+
+        /// How many of them wrote.
+        pub(crate) fn writes() -> u64 {
+            WRITES.with(Cell::get)
+        }
+
+        /// Runs `operation` up to its access number `accesses`, and no further. `None` when it was
+        /// stopped, as if its thread had been killed there. Its third weak exchange fails.
+        pub(crate) fn stop_after<T>(accesses: u64, operation: impl FnOnce() -> T) -> Option<T> {
+            ATTEMPTS.with(|attempts| attempts.set(0));
+            STOP_AT.with(|at| at.set(self::accesses() + accesses));
+            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(operation));
+            STOP_AT.with(|at| at.set(u64::MAX));
+            match done {
+                Ok(answer) => Some(answer),
+                Err(cause) if cause.is::<Stopped>() => None,
+                Err(cause) => std::panic::resume_unwind(cause),
+            }
+        }
     }
 }
 
 pub(crate) use imp::AtomicU64;
+#[cfg(any(seawall_loom, seawall_shuttle))]
+pub(crate) use imp::faults;

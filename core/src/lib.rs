@@ -50,6 +50,9 @@ pub mod breaker;
 pub mod config;
 mod decision;
 mod key;
+#[cfg(any(test, seawall_loom, seawall_shuttle))]
+#[doc(hidden)]
+pub mod model_access;
 mod random;
 pub mod rate;
 mod time;
@@ -75,3 +78,18 @@ pub use word::storage::{StorageError, Stored, place};
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+// The models of `loom/` as plain tests, with real threads.
+#[cfg(all(test, not(any(seawall_loom, seawall_shuttle))))]
+extern crate self as seawall;
+#[cfg(all(test, not(any(seawall_loom, seawall_shuttle))))]
+#[path = "../loom"]
+mod models {
+    mod cell;
+    mod circuit_breaker;
+    mod config_slots;
+    mod event_ring;
+    mod harness;
+    mod storage;
+    mod token_bucket;
+}

@@ -43,6 +43,16 @@ impl<const N: usize> Cell<N> {
         self.word.load(Ordering::Acquire)
     }
 
+    /// What `look` makes of the word and the first word of its configuration, when it is enough for an
+    /// answer and both still belong together afterwards. Nothing is written.
+    ///
+    /// `seen` is the word as the caller loaded it.
+    #[inline]
+    pub(crate) fn glance<A>(&self, slot: Bits, seen: u64, look: impl FnOnce(u64, u64) -> Option<A>) -> Option<A> {
+        let answer = look(seen, self.slots.word(slot.get(seen), 0)?)?;
+        (self.load() == seen).then_some(answer)
+    }
+
     /// Publishes what `step` makes of the word, and returns its answer; `None` when the state was
     /// never configured (or its bytes are no state at all).
     ///
@@ -56,11 +66,7 @@ impl<const N: usize> Cell<N> {
     ) -> Option<A> {
         loop {
             let Some(config) = self.slots.read(slot.get(seen)) else {
-                let again = self.load();
-                if again == seen {
-                    return None;
-                }
-                seen = again;
+                seen = self.slots.look_again(&self.word, slot, seen)?;
                 continue;
             };
             let (next, answer) = step(seen, &config);

@@ -39,9 +39,11 @@
 //! keeps its slot for good: giving it to another could publish a half-written slot.
 //!
 //! # What remains
-//! Four complete changes during one operation bring its slot number round again. If the state word
-//! is also otherwise what it was, the operation takes effect under the configuration it read, which
-//! was current while it ran. 65 535 changes bring a tag round.
+//! Four complete changes during one operation bring its slot number round again (two, when two slots
+//! are lost to stopped threads). If the state word is also otherwise what it was, the operation takes
+//! effect under the configuration it read, which was current while it ran. A state whose word depends
+//! on its configuration (in its unit, say) must not let that happen: its `settle` counts changes in a
+//! few bits of its own. 65 535 changes bring a tag round.
 //!
 //! # Orders
 //! The state word is Acquire/AcqRel, slot words Release/Acquire. The model `config_slots` fails when
@@ -147,6 +149,28 @@ impl<const N: usize> ConfigSlots<N> {
         (TAG.get(differing) == 0 && TAG.get(first) != 0).then_some(data)
     }
 
+    /// After a slot named by `seen` did not read whole: the state word to go on from, or `None` when
+    /// there is no state.
+    ///
+    /// Usually the state word has moved on. If it has not, its slot may have come round meanwhile, to
+    /// the same state word. Then the slot was written to its end before the state word named it again,
+    /// so a second look finds newer words than a first, torn one did. What is torn and stays as it is
+    /// was never a configuration.
+    #[cold]
+    pub(crate) fn look_again(&self, word: &AtomicU64, slot: Bits, seen: u64) -> Option<u64> {
+        let words = &self.words[slot.get(seen) as usize % SLOTS];
+        let look = || words.each_ref().map(|word| word.load(Ordering::Acquire));
+        let first = look();
+        let again = word.load(Ordering::Acquire);
+        if again != seen {
+            return Some(again);
+        }
+        let second = look();
+        let tag = TAG.get(second[0]);
+        let whole = tag != 0 && second.iter().all(|&word| TAG.get(word) == tag);
+        (whole || second != first).then_some(seen)
+    }
+
     /// Changes the configuration of the state in `word`, whose bits `slot` name the current slot.
     ///
     /// `settle(seen, old, new)` is the state with the past settled at the old configuration; the
@@ -200,11 +224,7 @@ impl<const N: usize> ConfigSlots<N> {
         let mut seen = word.load(Ordering::Acquire);
         loop {
             let Some(old) = self.read(slot.get(seen)) else {
-                let again = word.load(Ordering::Acquire);
-                if again == seen {
-                    return Err(ChangeError::Unconfigured);
-                }
-                seen = again;
+                seen = self.look_again(word, slot, seen).ok_or(ChangeError::Unconfigured)?;
                 continue;
             };
             let Some(settled) = settle(seen, &old, new) else { return Ok(false) };

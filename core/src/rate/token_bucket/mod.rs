@@ -4,7 +4,7 @@
 //! In any span of time T it admits at most `capacity + rate * T`.
 //!
 //! # The word
-//! TAT 58 | refunds 4 | configuration slot 2.
+//! TAT 58 | moves 4 (refunds and changes of configuration) | configuration slot 2.
 //!
 //! # Algorithm
 //! GCRA (ITU-T I.371): instead of counting tokens, remember the *theoretical arrival time* TAT at

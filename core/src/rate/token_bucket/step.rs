@@ -2,11 +2,12 @@
 //!
 //! | 63..6 | 5..2 | 1..0 |
 //! |---|---|---|
-//! | TAT in ticks of 2^-shift ns, modulo 2^58 | refunds | slot |
+//! | TAT in ticks of 2^-shift ns, modulo 2^58 | moves | slot |
 //!
-//! TAT, the *theoretical arrival time*, is the instant at which the bucket is full again. **refunds**
+//! TAT, the *theoretical arrival time*, is the instant at which the bucket is full again. **moves**
 //! counts the refunds that left later takers in place, so that a reservation can tell whether the
-//! word is still the one it made. **slot** names the current configuration.
+//! word is still the one it made, and the changes of configuration, so that a word in one unit is
+//! never taken for the same number in another. **slot** names the current configuration.
 
 use super::config::Settings;
 use super::{Grant, Refund, Reservation};
@@ -15,7 +16,7 @@ use crate::time::{Instant, saturating_nanos};
 use crate::word::bits::Bits;
 
 pub(super) const SLOT: Bits = Bits::new(0, 2);
-const REFUNDS: Bits = Bits::new(2, 4);
+const MOVES: Bits = Bits::new(2, 4);
 const TAT_LOW: u32 = 6;
 const TAT: u64 = !0 << TAT_LOW;
 
@@ -84,7 +85,8 @@ pub(super) fn carry_over(word: u64, old: &Settings, new: &Settings, now: Instant
         let debt = scaled(ahead - old.full()).div_ceil(old_interval);
         new.full().saturating_add(u64::try_from(debt).unwrap_or(u64::MAX))
     };
-    Bucket { word, settings: new, now }.with_ahead(ahead.min(most_ahead(new)))
+    let next = Bucket { word, settings: new, now }.with_ahead(ahead.min(most_ahead(new)));
+    MOVES.put(next, MOVES.get(next) + 1)
 }
 
 /// `now` in ticks, at the place of TAT in the word. Wraps as the word does.
@@ -185,7 +187,7 @@ impl Bucket<'_> {
             return unchanged(Refund::Nothing);
         }
         let next = self.with_ahead(ahead - refund);
-        let next = REFUNDS.put(next, REFUNDS.get(next) + 1);
+        let next = MOVES.put(next, MOVES.get(next) + 1);
         (next, Answer::Refunded(if refund == taken { Refund::Full } else { Refund::Part }))
     }
 
