@@ -1,0 +1,547 @@
+import { Attempt, type RunOptions, type Settler } from "./attempt.js";
+import { limitsOf, runControlled } from "./controlled.js";
+import { CircuitOpen, ConfigError, Refused } from "./errors.js";
+import { Listeners, type RefusedEvent, refusals, transitions } from "./events.js";
+import { nameOf, optionList, thrown } from "./fields.js";
+import { alive, hold, letGo } from "./holding.js";
+import { type Handle, native } from "./native.js";
+import type { CircuitBreakerOptions, Mode, Span } from "./options.js";
+import { Permit } from "./permit.js";
+import { breakerReason, breakerRefusal, CODES_BITS, OPENED, type Reason, type Refusal } from "./refusal.js";
+import { type ManualClock, clockHandle } from "./testing.js";
+import { nanosOf } from "./time.js";
+import { CLEAN_MASK, CLEAN_VALUE, placeOf, UNSEEN } from "./words.js";
+
+export type State = "closed" | "open" | "half-open";
+
+/** What became of a settlement. A stale one came from before the last change of state, and changed nothing. */
+export type Settlement = "counted" | "neutral" | "stale";
+
+export type Cause =
+  | "failure_threshold"
+  | "failure_rate"
+  | "slow_rate"
+  | "told"
+  | "trial_failed"
+  | "trials_succeeded"
+  | "trials_expired"
+  | "due"
+  | "tripped"
+  | "reset"
+  | "half_opened";
+
+/** A change of state, told once, to the thread whose operation made it. */
+export interface Transition {
+  /** The breaker's name. */
+  readonly policy: string | undefined;
+  readonly from: State;
+  readonly to: State;
+  readonly cause: Cause;
+  /** When, in milliseconds of the breaker's clock; `atNanos` is exact. */
+  readonly at: number;
+  readonly atNanos: bigint;
+  /** Until when it is open. */
+  readonly until: number | undefined;
+  readonly untilNanos: bigint | undefined;
+  /** The generation after the change. */
+  readonly generation: number;
+  /** How many calls were judged, how many of them failed, and how many were slow. */
+  readonly calls: number;
+  readonly failed: number;
+  readonly slow: number;
+  /** How many times in a row it has reopened without closing, at most 15. */
+  readonly reopened: number;
+  /** Jitter was asked for, but the system had no randomness to give. */
+  readonly unseeded: boolean;
+}
+
+/** All figures at one instant. */
+export interface Snapshot {
+  readonly state: State;
+  readonly mode: Mode;
+  readonly generation: number;
+  /** Calls judged: in the window, failed in a row, or settled trials. While open: those that opened it. */
+  readonly calls: number;
+  readonly failed: number;
+  readonly slow: number;
+  /** `failed / calls`; not there below `minimumCalls` and in consecutive mode. */
+  readonly failureRate: number | undefined;
+  readonly slowRate: number | undefined;
+  readonly trialsInFlight: number;
+  readonly trialsSucceeded: number;
+  /** The most trials of a half-open round. */
+  readonly trials: number;
+  readonly reopened: number;
+  /** Open: until when. Half-open with trials out: when they expire. */
+  readonly until: number | undefined;
+  readonly untilNanos: bigint | undefined;
+  /** Why it changed its state last, and when. */
+  readonly cause: Cause | undefined;
+  readonly changedAt: number | undefined;
+  readonly changedAtNanos: bigint | undefined;
+}
+
+/** When a dependency said it will be back: an instant (bigint: nanoseconds), or a span from now. */
+export type Told = { readonly until: number | bigint } | { readonly retryAfter: Span };
+
+/** How outcomes of `run` are judged. Refusals of seawall's own never count as failures. */
+export interface Judgement {
+  /** Errors that say nothing about the dependency (a 4xx, say). All others are failures. */
+  ignore?: (error: unknown) => boolean;
+  /** Values that are failures although nothing was thrown (a response with status 503, say). */
+  isFailure?: (value: never) => boolean;
+  /** How long a failure (an error, or a value that `isFailure` chose) says the dependency will be away. */
+  retryAfterOf?: (failure: never) => Span | undefined;
+}
+
+export interface BreakerAttachOptions extends Judgement {
+  /** What events and errors call it. */
+  name?: string;
+  /** Off: every decision goes through native code. Default on. */
+  cleanCheck?: boolean;
+}
+
+export interface BreakerOptions extends CircuitBreakerOptions, BreakerAttachOptions {
+  /** One breaker for all threads that state this name and the same options. */
+  shared?: string;
+  /** A clock that stands still until told otherwise, for tests. */
+  clock?: ManualClock;
+}
+
+const OWN = new Set(["name", "shared", "clock", "cleanCheck", "ignore", "isFailure", "retryAfterOf"]);
+
+const MASK = CLEAN_MASK;
+const VALUE = CLEAN_VALUE;
+
+/** Above a token's 32 bits: slowness counts; asking changed the state. */
+const TIMED = 2 ** 32;
+const CHANGED = 2 ** 33;
+/** In a settlement: it changed the state. */
+const SETTLED_CHANGED = 4;
+const SETTLEMENTS: readonly Settlement[] = ["stale", "counted", "neutral", "stale"];
+const { breakerAdmit, breakerOk } = native;
+const { states: STATES, modes: MODES } = native.constants() as unknown as { states: State[]; modes: Mode[] };
+const BYPASS = 3;
+const KIND = 2 ** 30;
+
+class Attached {
+  constructor(readonly handle: Handle) {}
+}
+
+/**
+ * A circuit breaker: stops calling what is down, and finds out when it is up again.
+ *
+ * Consecutive mode by default (5 failures in a row open it); rate mode when one of `failureRate`, `window`,
+ * `minimumCalls` and `slowRate` is given. There is no timer: a breaker that is due reads half-open, and the
+ * next call is the trial.
+ *
+ * @example
+ * const payments = new CircuitBreaker({ name: "payments", failureRate: 0.5, resetAfter: "10s" });
+ * const receipt = await payments.run(({ signal }) => fetch(url, { signal }), { timeout: 800 });
+ */
+export class CircuitBreaker {
+  /** What events and errors call it. */
+  readonly name: string | undefined;
+  readonly #clock: ManualClock | undefined;
+  readonly #judgement: Judgement;
+  readonly #transitions = new Listeners<Transition>();
+  readonly #refusals = new Listeners<RefusedEvent>();
+  readonly #counts = new Array<number>(CODES_BITS).fill(0);
+  #handle: Handle;
+  #words: Int32Array;
+  #index: number;
+  // The two handlers of a clean run, made anew when the clean half changes: once per open period.
+  #bound = 0;
+  #onValue: (value: never) => unknown = same;
+  #onError: (error: unknown) => never = rethrow;
+
+  /**
+   * @throws ConfigError an option is impossible: field, value and what is allowed
+   */
+  constructor(options: BreakerOptions = {}) {
+    const attached = (options as unknown) instanceof Attached ? (options as unknown as Attached).handle : undefined;
+    const mine: BreakerOptions = attached === undefined ? options : attachOptions;
+    if (attached === undefined) {
+      const list = optionList("CircuitBreaker", options, OWN);
+      const shared = nameOf(options.shared, "shared");
+      const made = native.breakerNew(list, clockHandle(options.clock), shared);
+      this.#handle = typeof made === "number" ? made : thrown(made, options);
+    } else {
+      this.#handle = attached;
+    }
+    hold(this, this.#handle);
+    this.name = nameOf(mine.name, "name") ?? mine.shared;
+    this.#clock = mine.clock;
+    this.#judgement = judgementOf(mine);
+    ({ words: this.#words, index: this.#index } = placeOf(this.#handle, mine.cleanCheck !== false));
+  }
+
+  /**
+   * The breaker that another thread shares under this name; what it has learnt is untouched. Listeners,
+   * counts and judgement are this thread's own.
+   *
+   * @throws Error there is none
+   */
+  static attach(shared: string, options: BreakerAttachOptions = {}): CircuitBreaker {
+    const handle = native.breakerAttach(shared);
+    if (handle === undefined) throw new Error(`there is no shared circuit breaker called ${shared}`);
+    attachOptions = { ...options, shared };
+    try {
+      return new CircuitBreaker(new Attached(handle) as unknown as BreakerOptions);
+    } finally {
+      attachOptions = {};
+    }
+  }
+
+  // --- tokens: no object, no throw ---
+
+  /**
+   * Asks to make a call. A token (0 or more) is a yes, to be settled with `ok`, `fail` or `ignore`, once; a
+   * number below 0 is a no, which `refusal` explains. About 1 ns while healthy.
+   */
+  tryAdmit(): number {
+    const half = this.#words[this.#index]!;
+    return (half & MASK) === VALUE ? half : this.#admit();
+  }
+
+  /**
+   * The call worked. Nothing is written while the breaker is healthy.
+   *
+   * @param took how long it took, or (bigint) the instant it was admitted at in nanoseconds; matters where
+   *   `slowAfter` is set, since a number does not know when it was given out. Permits and `run` do.
+   */
+  ok(token: number, took?: Span | bigint): Settlement {
+    if (took !== undefined) return this.#settle(token, 0, took, undefined);
+    if (token === this.#words[this.#index] && (token & MASK) === VALUE) return "counted";
+    return this.#settled(breakerOk(this.#handle, token));
+  }
+
+  /** The dependency failed; `told` is what it said about when it will be back. */
+  fail(token: number, told?: Told, took?: Span | bigint): Settlement {
+    if (told === undefined && took === undefined) return this.#settled(native.breakerFail(this.#handle, token));
+    return this.#settle(token, 1, took, told === undefined ? undefined : untilOf(told));
+  }
+
+  /** No verdict: cancelled, the caller's own mistake, refused by another layer. */
+  ignore(token: number): Settlement {
+    return this.#settled(native.breakerIgnore(this.#handle, token));
+  }
+
+  /** What a number below 0 from `tryAdmit` means; to be asked right after it. */
+  refusal(code: number): Refusal {
+    if (!(code < 0)) throw new RangeError("only a number below 0 from tryAdmit is a refusal");
+    return breakerRefusal(code, this.name);
+  }
+
+  // --- permits ---
+
+  /** A permit, or why there is none; nothing is thrown. */
+  decide(): Permit | Refusal {
+    const token = this.tryAdmit();
+    return token >= 0 ? this.#permit(token) : breakerRefusal(token, this.name);
+  }
+
+  /**
+   * A permit.
+   *
+   * @throws CircuitOpen why there is none, and when to ask again
+   */
+  admit(): Permit {
+    const token = this.tryAdmit();
+    if (token < 0) throw new CircuitOpen(breakerRefusal(token, this.name));
+    return this.#permit(token);
+  }
+
+  // --- running ---
+
+  /**
+   * Runs `fn` when the breaker lets it, and settles by what becomes of it. The promise is rejected with
+   * `CircuitOpen` when it does not. A thrown error or a rejection is a failure unless `ignore` says
+   * otherwise; the caller's abort is neutral; a `timeout` is a failure.
+   */
+  run<T>(fn: (attempt: Attempt) => T | PromiseLike<T>, options?: RunOptions): Promise<T> {
+    const half = this.#words[this.#index]!;
+    if (options !== undefined || (half & MASK) !== VALUE) return this.#run(fn, options, reject);
+    if (half !== this.#bound) this.#bind(half);
+    let result: T | PromiseLike<T>;
+    try {
+      result = fn(new Attempt(undefined));
+    } catch (error) {
+      return Promise.reject(error).catch(this.#onError);
+    }
+    const promise = result instanceof Promise ? (result as Promise<T>) : Promise.resolve(result);
+    return promise.then(this.#onValue as (value: T) => T, this.#onError);
+  }
+
+  /** As `run`, with a refusal as a value. */
+  tryRun<T>(fn: (attempt: Attempt) => T | PromiseLike<T>, options?: RunOptions): Promise<T | Refusal> {
+    return this.#run<T, Refusal>(fn, options, (refusal) => Promise.resolve(refusal));
+  }
+
+  // --- by hand ---
+
+  /** Opens it: for the configured period, or until what is told. */
+  trip(told?: Told): void {
+    this.#byHand(native.breakerTrip(this.#handle, told === undefined ? undefined : untilOf(told)));
+  }
+
+  /** Half-opens it: the next calls are trials. */
+  halfOpen(): void {
+    this.#byHand(native.breakerHalfOpen(this.#handle));
+  }
+
+  /** Closes it and forgets everything learnt; what is in flight becomes stale. */
+  reset(): void {
+    this.#byHand(native.breakerReset(this.#handle));
+  }
+
+  /**
+   * Changes the whole configuration while it runs: what is not stated goes back to its default. What was
+   * learnt is kept as far as it fits.
+   *
+   * @throws ConfigError as the constructor; nothing has changed then
+   */
+  configure(options: CircuitBreakerOptions): void {
+    const list = optionList("CircuitBreaker", options, new Set());
+    const done = alive(native.breakerConfigure(this.#handle, list), "circuit breaker");
+    if (done !== true) thrown(done, options);
+  }
+
+  /** The chosen mode. Setting it keeps what was learnt. */
+  get mode(): Mode {
+    return MODES[alive(native.breakerMode(this.#handle), "circuit breaker")]!;
+  }
+
+  set mode(mode: Mode) {
+    const number = MODES.indexOf(mode);
+    if (number < 0) {
+      const allowed = MODES.join(", ");
+      throw new ConfigError(
+        `circuit_breaker.mode: an unknown name is not allowed; allowed are ${allowed}`,
+        "mode",
+        mode,
+        allowed,
+      );
+    }
+    const before = alive(native.breakerSetMode(this.#handle, number), "circuit breaker");
+    if (typeof before !== "number") thrown(before, { mode });
+  }
+
+  // --- looking ---
+
+  /** The measured state. One whose open period is over reads half-open; no timer is needed for that. */
+  get state(): State {
+    return STATES[alive(native.breakerState(this.#handle), "circuit breaker")]!;
+  }
+
+  /** All figures at once. */
+  snapshot(): Snapshot {
+    return alive(native.breakerSnapshot(this.#handle), "circuit breaker") as Snapshot;
+  }
+
+  /** State and figures as a sentence: `open: 11 of the last 20 calls failed; next trial in 17.7 s`. */
+  explain(): string {
+    return alive(native.breakerExplain(this.#handle), "circuit breaker");
+  }
+
+  /** How many calls this object refused, by reason, since it was made. Other threads count their own. */
+  get refused(): Partial<Record<Reason, number>> {
+    const sums: Partial<Record<Reason, number>> = {};
+    this.#counts.forEach((count, code) => {
+      if (count > 0) {
+        const reason = breakerReason(-code);
+        sums[reason] = (sums[reason] ?? 0) + count;
+      }
+    });
+    return sums;
+  }
+
+  /** Calls `listener` after every operation of this thread that changed the state; returns how to stop that. */
+  onTransition(listener: (transition: Transition) => void): () => void {
+    return this.#transitions.add(listener);
+  }
+
+  /** Calls `listener` after every refusal by this object; returns how to stop that. */
+  onRefused(listener: (event: RefusedEvent) => void): () => void {
+    return this.#refusals.add(listener);
+  }
+
+  /**
+   * Lets go of it. A shared breaker lives on while others hold it. Afterwards everything but a settlement
+   * throws `Closed`; a settlement is answered `"stale"`. An object that is dropped is closed when it is
+   * collected.
+   */
+  close(): void {
+    letGo(this, this.#handle);
+    this.#handle = 0;
+    this.#bound = 0;
+    ({ words: this.#words, index: this.#index } = UNSEEN);
+  }
+
+  // --- what happens out of the common way ---
+
+  #admit(): number {
+    const answer = alive(breakerAdmit(this.#handle), "circuit breaker");
+    if (answer < 0) {
+      this.#refuse(answer);
+      return answer;
+    }
+    if (answer < CHANGED) return answer;
+    this.#changed();
+    return answer - CHANGED;
+  }
+
+  #refuse(answer: number): void {
+    const code = -answer % CODES_BITS;
+    this.#counts[code]!++;
+    if (this.#refusals.any || refusals.hasSubscribers) {
+      const event = { policy: this.name, reason: breakerReason(answer) };
+      this.#refusals.emit(event);
+      if (refusals.hasSubscribers) refusals.publish(event);
+    }
+    if (code === OPENED) this.#changed();
+  }
+
+  #permit(token: number): Permit {
+    const granted = token >= TIMED ? native.breakerNow(this.#handle) : undefined;
+    let bypassed: Refusal | undefined;
+    if (Math.floor(token / KIND) % 4 === BYPASS) {
+      const code = native.takeBypassed();
+      if (code !== undefined) bypassed = breakerRefusal(code, this.name);
+    }
+    return new Permit(this, token, granted, bypassed);
+  }
+
+  #settle(token: number, outcome: 0 | 1, took: Span | bigint | undefined, until: bigint | number | undefined) {
+    const granted = took === undefined || typeof took === "bigint" ? took : nanosOf(took, "took");
+    return this.#settled(native.breakerSettle(this.#handle, token, outcome, granted, until));
+  }
+
+  #settled(answer: number | undefined): Settlement {
+    if (answer === undefined) return "stale";
+    if (answer >= SETTLED_CHANGED) this.#changed();
+    return SETTLEMENTS[answer % SETTLED_CHANGED]!;
+  }
+
+  #byHand(changed: number | undefined): void {
+    if (alive(changed, "circuit breaker") !== 0) this.#changed();
+  }
+
+  /** An operation has changed the state; whoever listens gets to know. */
+  #changed(): void {
+    const listened = this.#transitions.any;
+    if (!listened && !transitions.hasSubscribers) return;
+    const made = native.takeTransition();
+    if (made === undefined) return;
+    const transition = Object.assign(made, { policy: this.name }) as Transition;
+    if (listened) this.#transitions.emit(transition);
+    if (transitions.hasSubscribers) transitions.publish(transition);
+  }
+
+  #bind(half: number): void {
+    this.#bound = half;
+    const { isFailure } = this.#judgement;
+    this.#onValue = (value: never) => {
+      if (isFailure !== undefined || this.#words[this.#index] !== half) this.#succeeded(half, undefined, value);
+      return value;
+    };
+    this.#onError = (error: unknown) => {
+      this.#failed(half, undefined, error);
+      throw error;
+    };
+  }
+
+  #run<T, R>(
+    fn: (attempt: Attempt) => T | PromiseLike<T>,
+    options: RunOptions | undefined,
+    refused: (refusal: Refusal) => Promise<R>,
+  ): Promise<T | R> {
+    let token: number;
+    let limits;
+    try {
+      limits = limitsOf(options ?? {}, { clock: this.#clock });
+      token = this.tryAdmit();
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    if (token < 0) return refused(breakerRefusal(token, this.name));
+    const granted = token >= TIMED ? native.breakerNow(this.#handle) : undefined;
+    const settler: Settler = {
+      clock: this.#clock,
+      succeeded: (value) => this.#succeeded(token, granted, value),
+      failed: (error) => this.#failed(token, granted, error),
+      timedOut: () => this.fail(token, undefined, granted),
+      neutral: () => this.ignore(token),
+    };
+    return runControlled(fn, limits, settler);
+  }
+
+  #succeeded(token: number, granted: bigint | undefined, value: unknown): void {
+    const { isFailure } = this.#judgement;
+    if (isFailure !== undefined && this.#judged(token, () => isFailure(value as never))) {
+      this.#failure(token, granted, value);
+    } else {
+      this.ok(token, granted);
+    }
+  }
+
+  #failed(token: number, granted: bigint | undefined, error: unknown): void {
+    const { ignore } = this.#judgement;
+    // A refusal of our own is no evidence against the dependency.
+    if (error instanceof Refused || (ignore !== undefined && this.#judged(token, () => ignore(error)))) {
+      this.ignore(token);
+    } else {
+      this.#failure(token, granted, error);
+    }
+  }
+
+  #failure(token: number, granted: bigint | undefined, failure: unknown): void {
+    const { retryAfterOf } = this.#judgement;
+    const wait =
+      retryAfterOf && this.#judged(token, () => {
+        const said = retryAfterOf(failure as never);
+        return said === undefined ? undefined : nanosOf(said, "retryAfterOf");
+      });
+    this.#settle(token, 1, granted, wait);
+  }
+
+  /** What a function of the user's says. When it throws, the call counts as a failure, and the error is seen. */
+  #judged<T>(token: number, judge: () => T): T {
+    try {
+      return judge();
+    } catch (error) {
+      this.fail(token);
+      throw error;
+    }
+  }
+}
+
+/** What `attach` passes on to the constructor. */
+let attachOptions: BreakerOptions = {};
+
+function same(value: never): unknown {
+  return value;
+}
+
+function rethrow(error: unknown): never {
+  throw error;
+}
+
+function reject(refusal: Refusal): Promise<never> {
+  return Promise.reject(new CircuitOpen(refusal));
+}
+
+function untilOf(told: Told): bigint | number {
+  if ("retryAfter" in told) return nanosOf(told.retryAfter, "retryAfter");
+  if (typeof told.until === "bigint") return told.until;
+  return BigInt(nanosOf(told.until, "until"));
+}
+
+function judgementOf({ ignore, isFailure, retryAfterOf }: BreakerOptions): Judgement {
+  for (const [field, judge] of Object.entries({ ignore, isFailure, retryAfterOf })) {
+    if (judge !== undefined && typeof judge !== "function") {
+      throw new ConfigError(`${field}: this value is not allowed; allowed is a function`, field, judge, "a function");
+    }
+  }
+  return { ...(ignore && { ignore }), ...(isFailure && { isFailure }), ...(retryAfterOf && { retryAfterOf }) };
+}

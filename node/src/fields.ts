@@ -1,0 +1,48 @@
+/** From options as people write them to what the native half takes, and from its refusals to errors. */
+
+import { ConfigError } from "./errors.js";
+import { type Failure, native, type OptionList } from "./native.js";
+
+type Config = "CircuitBreaker" | "TokenBucket";
+
+function camel(name: string): string {
+  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+const NAMES: Record<Config, Map<string, string>> = {
+  CircuitBreaker: new Map(native.fields().CircuitBreaker.map((name) => [camel(name), name])),
+  TokenBucket: new Map(native.fields().TokenBucket.map((name) => [camel(name), name])),
+};
+
+/** The native half's list of options. `own` are names that the TypeScript half looks after itself. */
+export function optionList(config: Config, options: object, own: ReadonlySet<string>): OptionList {
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(`${config}: options are an object, such as { name: "payments" }`);
+  }
+  const list: OptionList = [];
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || own.has(name)) continue;
+    const field = NAMES[config].get(name);
+    if (field === undefined) {
+      const allowed = [...NAMES[config].keys(), ...own].join(", ");
+      throw new ConfigError(`${config} has no option ${name}; it has ${allowed}`, name, value, allowed);
+    }
+    list.push(field, value);
+  }
+  return list;
+}
+
+/** Throws what the native half refused with. */
+export function thrown(failure: Failure, options: object): never {
+  if (failure.field === undefined) throw new Error(failure.error);
+  const field = camel(failure.field);
+  const value = (options as Record<string, unknown>)[field];
+  throw new ConfigError(failure.error, field, value, failure.allowed ?? "");
+}
+
+/** A name, where one is given. */
+export function nameOf(value: unknown, field: string): string | undefined {
+  if (value === undefined || (typeof value === "string" && value !== "")) return value;
+  const allowed = "text that is not empty";
+  throw new ConfigError(`${field}: this value is not allowed; allowed is ${allowed}`, field, value, allowed);
+}
