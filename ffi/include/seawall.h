@@ -64,8 +64,8 @@
 #define SW_NO_RATE 4294967295
 
 /**
- * A field with this value is left at its default. It is no possible value of any field; UINT64_MAX
- * and 0 are refused like any other value out of range.
+ * A field, or an argument where it says so, with this value is left at its default. It is no possible
+ * value of any field; UINT64_MAX and 0 are refused like any other value out of range.
  */
 #define SW_DEFAULT 18446744073709543162ull
 
@@ -636,7 +636,7 @@ sw_status sw_circuit_breaker_ignore(struct sw_circuit_breaker *breaker,
 
 /**
  * Opens it by hand: until `until_ns`, at most `told_cap_ns` from now, or for the configured period
- * when `until_ns` is 0. `r` as everywhere. `transition` may be NULL.
+ * when `until_ns` is SW_DEFAULT. `r` as everywhere. `transition` may be NULL.
  *
  * Thread- and signal-safe.
  */

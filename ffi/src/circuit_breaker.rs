@@ -5,7 +5,7 @@ use core::ffi::c_char;
 use core_seawall::{CircuitBreaker, Instant, Mode, Outcome, Settlement};
 
 use crate::caller::Caller;
-use crate::circuit_breaker_config::{self, sw_circuit_breaker_config};
+use crate::circuit_breaker_config::{self, SW_DEFAULT, sw_circuit_breaker_config};
 use crate::decision::{sw_rejection, sw_transition};
 use crate::permit::{self, sw_permit};
 use crate::status::{status, sw_status};
@@ -233,7 +233,7 @@ pub unsafe extern "C" fn sw_circuit_breaker_ignore(
 }
 
 /// Opens it by hand: until `until_ns`, at most `told_cap_ns` from now, or for the configured period
-/// when `until_ns` is 0. `r` as everywhere. `transition` may be NULL.
+/// when `until_ns` is SW_DEFAULT. `r` as everywhere. `transition` may be NULL.
 ///
 /// Thread- and signal-safe.
 #[unsafe(no_mangle)]
@@ -249,7 +249,7 @@ pub unsafe extern "C" fn sw_circuit_breaker_trip(
     status(|| {
         let breaker = configured(caller, breaker)?;
         let transition = caller.wanted(transition)?;
-        let until = (until_ns != 0).then(|| Instant::from_nanos(until_ns));
+        let until = (until_ns != SW_DEFAULT).then(|| Instant::from_nanos(until_ns));
         let change = breaker.trip(Instant::from_nanos(now_ns), until, r);
         transition.put(|| sw_transition::of(change));
         Ok(sw_status::SW_OK)

@@ -9,8 +9,8 @@ use crate::names;
 use crate::status::sw_status;
 use crate::text;
 
-/// A field with this value is left at its default. It is no possible value of any field; UINT64_MAX
-/// and 0 are refused like any other value out of range.
+/// A field, or an argument where it says so, with this value is left at its default. It is no possible
+/// value of any field; UINT64_MAX and 0 are refused like any other value out of range.
 pub const SW_DEFAULT: u64 = 0xFFFF_FFFF_FFFF_DEFA;
 
 /// How a circuit breaker judges. Begin with `sw_circuit_breaker_config_default()` and set what you

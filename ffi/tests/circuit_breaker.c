@@ -181,7 +181,7 @@ static void by_hand_it_opens_half_opens_and_closes(void)
     EQUAL(state(SECOND), SW_STATE_HALF_OPEN);
     EQUAL(sw_circuit_breaker_reset(&breaker, SECOND, NULL), SW_OK);
     EQUAL(state(SECOND), SW_STATE_CLOSED);
-    EQUAL(sw_circuit_breaker_trip(&breaker, 0, SECOND, 0, &change), SW_OK);
+    EQUAL(sw_circuit_breaker_trip(&breaker, SW_DEFAULT, SECOND, 0, &change), SW_OK);
     CHECK(change.until_ns >= 31 * SECOND && change.until_ns <= 31 * SECOND + 2 * MS);
 }
 
@@ -280,7 +280,7 @@ static void a_static_breaker_needs_a_configuration_first(void)
     EQUAL(no.reason, SW_REASON_UNCONFIGURED);
     EQUAL(no.when, SW_WHEN_NEVER);
     EQUAL(sw_circuit_breaker_state(&fresh, 0, &state), SW_ERR_UNCONFIGURED);
-    EQUAL(sw_circuit_breaker_trip(&fresh, 0, 0, 0, NULL), SW_ERR_UNCONFIGURED);
+    EQUAL(sw_circuit_breaker_trip(&fresh, SW_DEFAULT, 0, 0, NULL), SW_ERR_UNCONFIGURED);
     EQUAL(sw_circuit_breaker_reset(&fresh, 0, NULL), SW_ERR_UNCONFIGURED);
     EQUAL(sw_circuit_breaker_set_mode(&fresh, SW_MODE_DISABLED, NULL), SW_ERR_UNCONFIGURED);
     sw_circuit_breaker_explain(&fresh, 0, text, sizeof text);
