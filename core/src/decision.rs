@@ -1,6 +1,7 @@
 //! What the engine answers: yes with a permit, or no with who, why and when.
 
 use core::fmt;
+use core::num::NonZeroU64;
 
 use crate::time::Instant;
 
@@ -174,16 +175,25 @@ pub struct Span(pub core::time::Duration);
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nanos = crate::time::saturating_nanos(self.0);
-        let (unit, name) = match nanos {
-            0..1_000 => return write!(f, "{nanos} ns"),
-            1_000..1_000_000 => (1_000, "us"),
-            1_000_000..1_000_000_000 => (1_000_000, "ms"),
-            1_000_000_000..120_000_000_000 => (1_000_000_000, "s"),
-            120_000_000_000..7_200_000_000_000 => (60_000_000_000, "min"),
-            7_200_000_000_000..172_800_000_000_000 => (3_600_000_000_000, "h"),
-            _ => (86_400_000_000_000, "d"),
-        };
-        let tenths = nanos.div_ceil(unit / 10);
+        // A tenth of the unit, its name, and how many are few enough.
+        const fn unit(nanos: u64, name: &'static str, few: u64) -> (NonZeroU64, &'static str, u64) {
+            (NonZeroU64::new(nanos / 10).expect("a tenth of a unit is a nanosecond at least"), name, few)
+        }
+        const UNITS: [(NonZeroU64, &str, u64); 5] = [
+            unit(1_000, "us", 1_000),
+            unit(1_000_000, "ms", 1_000),
+            unit(1_000_000_000, "s", 120),
+            unit(60_000_000_000, "min", 120),
+            unit(3_600_000_000_000, "h", 48),
+        ];
+        const DAY: (NonZeroU64, &str, u64) = unit(86_400_000_000_000, "d", 0);
+        if nanos < 1_000 {
+            return write!(f, "{nanos} ns");
+        }
+        // The first unit of which there are few enough once rounded up: 1 s, not 1000 ms.
+        let tenths = |tenth: NonZeroU64| (nanos - 1) / tenth + 1;
+        let (tenth, name, _) = *UNITS.iter().find(|(tenth, _, few)| tenths(*tenth) < few * 10).unwrap_or(&DAY);
+        let tenths = tenths(tenth);
         match tenths % 10 {
             0 => write!(f, "{} {name}", tenths / 10),
             tenth => write!(f, "{}.{tenth} {name}", tenths / 10),
@@ -229,6 +239,8 @@ mod tests {
             (0, "0 ns"),
             (999, "999 ns"),
             (1_001, "1.1 us"),
+            (999_999, "1 ms"),
+            (999_999_995, "1 s"),
             (250_000_000, "250 ms"),
             (17_650_000_001, "17.7 s"),
             (30_000_000_000, "30 s"),

@@ -221,16 +221,16 @@ impl CircuitBreaker {
     /// jitter of an open period that may begin here (with `expired_trials` = `open` only); 0 for none.
     #[inline]
     pub fn try_admit(&self, now: Instant, r: u64) -> Admission {
-        let seen = self.cell.load();
-        if seen & CLEAN_MASK == CLEAN_VALUE {
-            return Admission { verdict: Ok(Token::call(seen)), bypassed: None, transition: None };
+        match self.admit_clean() {
+            Some(token) => Admission::of(Answer::Admitted(token), None),
+            None => self.admit_unclean(now, r),
         }
-        self.admit_unclean(seen, now, r)
     }
 
     /// The rest of [`try_admit`](Self::try_admit), out of line so that the clean path stays small.
     #[inline(never)]
-    fn admit_unclean(&self, seen: u64, now: Instant, r: u64) -> Admission {
+    fn admit_unclean(&self, now: Instant, r: u64) -> Admission {
+        let seen = self.cell.load();
         match self.cell.glance(SLOT, seen, |word, head| step::glance(word, Gate::unpack(head), now)) {
             Some(answer) => Admission::of(answer, None),
             None => self.admit_in_full(seen, now, r),

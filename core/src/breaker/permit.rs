@@ -31,7 +31,10 @@ impl<R: Deref<Target = CircuitBreaker>> Permit<R> {
     /// Who refused, why and when to ask again.
     #[inline]
     pub fn acquire(breaker: R, now: Instant, r: u64) -> Result<Self, Refused> {
-        let admission = breaker.try_admit(now, r);
+        if let Some(token) = breaker.admit_clean() {
+            return Ok(Self { breaker: Some(breaker), token, granted: now, bypassed: None, transition: None });
+        }
+        let admission = breaker.admit_unclean(now, r);
         match admission.verdict {
             Ok(token) => Ok(Self {
                 breaker: Some(breaker),

@@ -183,8 +183,10 @@ impl Snapshot {
             (State::Open, Some(Cause::SlowRate)) => {
                 write!(out, "{} of the last {} calls were slow", self.slow, self.calls)?;
             }
-            (State::Open, Some(Cause::FailureThreshold)) => write!(out, "{} calls in a row failed", self.failed)?,
-            (State::Open, Some(Cause::FailureRate)) => self.write_counts(out)?,
+            (State::Open, Some(Cause::FailureThreshold)) if self.failed > 1 => {
+                write!(out, "{} calls in a row failed", self.failed)?;
+            }
+            (State::Open, Some(Cause::FailureThreshold | Cause::FailureRate)) => self.write_counts(out)?,
             (State::Open, Some(Cause::TrialFailed)) => {
                 write!(out, "{} of {} trials failed", self.failed, self.calls)?;
             }

@@ -15,6 +15,9 @@ use crate::random::between;
 use crate::time::Instant;
 use crate::word::deadline;
 
+/// Bits of a fraction of a unit while an open period is multiplied.
+const FRACTION: u32 = 12;
+
 /// What happens to a breaker.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
@@ -386,8 +389,10 @@ impl Breaker<'_> {
     /// At the cap the lower end stays below it, so the spread never vanishes.
     fn period(&self, reopened: u64, r: u64) -> u64 {
         let cap = self.settings.reset_cap;
-        let longer = |period: u64| (period.saturating_mul(self.settings.reset_factor) / 1000).min(cap);
-        let period = (0..reopened).fold(self.settings.reset_after.min(cap), |period, _| longer(period));
+        // With a fraction of a unit, so that a short period grows as well; it rounds up, as all waits do.
+        let longer = |fine: u64| (fine.saturating_mul(self.settings.reset_factor) / 1000).min(cap << FRACTION);
+        let fine = (0..reopened).fold(self.settings.reset_after.min(cap) << FRACTION, |fine, _| longer(fine));
+        let period = fine.div_ceil(1 << FRACTION);
         if r == 0 || self.settings.reset_jitter == 0 {
             return period;
         }

@@ -125,10 +125,12 @@ impl Rules {
     /// `u64::MAX`, evenly between.
     pub(super) fn period(&self, reopened: u64, r: u64) -> u64 {
         let cap = u128::from(self.reset_cap);
-        let mut period = u128::from(self.reset_after).min(cap);
+        // In 4096ths of a unit, rounded up to a unit at the end.
+        let mut period = u128::from(self.reset_after).min(cap) * 4096;
         for _ in 0..reopened {
-            period = (period * u128::from(self.reset_factor) / 1000).min(cap);
+            period = (period * u128::from(self.reset_factor) / 1000).min(cap * 4096);
         }
+        let period = period.div_ceil(4096);
         if r == 0 || self.reset_jitter == 0 {
             return period as u64;
         }

@@ -1,11 +1,10 @@
 //! The breaker's steps as the files write them.
 
-use seawall::{CircuitBreaker, Instant, Mode, Outcome, Settlement};
+use seawall::{CircuitBreaker, CircuitBreakerConfig, Instant, Mode, Outcome, Settlement, Token};
 use serde::{Deserialize, Serialize};
 
 use super::format::{Decimal, Given, Impossible, Refusal, Scenario, config, given};
 use crate::breaker::{Answer, Change, Engine, Figures, Kind, Op, Step};
-use seawall::CircuitBreakerConfig;
 
 /// A step in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -290,7 +289,8 @@ pub fn impossible(config: &CircuitBreakerConfig) -> Impossible {
 #[derive(Debug)]
 pub(super) struct Play {
     scenario: Scenario<Line>,
-    steps: Vec<Step>,
+    breaker: Box<CircuitBreaker>,
+    permits: Vec<(Token, u64)>,
     now: u64,
 }
 
@@ -298,6 +298,7 @@ pub(super) const MS: u64 = 1_000_000;
 
 impl Play {
     pub(super) fn new(name: &str, about: &str, config: CircuitBreakerConfig) -> Self {
+        let breaker = CircuitBreaker::new(&config).unwrap_or_else(|error| panic!("{name}: {error}"));
         let scenario = Scenario {
             name: name.to_owned(),
             about: about.to_owned(),
@@ -306,10 +307,10 @@ impl Play {
             start_ns: Decimal(0),
             steps: Vec::new(),
         };
-        Self { scenario, steps: Vec::new(), now: 0 }
+        Self { scenario, breaker: Box::new(breaker), permits: Vec::new(), now: 0 }
     }
 
-    pub(super) fn misuse(mut self) -> Self {
+    pub(super) fn misuse(&mut self) -> &mut Self {
         self.scenario.misuse = true;
         self
     }
@@ -330,12 +331,34 @@ impl Play {
     }
 
     pub(super) fn ask_with(&mut self, op: Op, r: u64) -> &mut Self {
-        self.steps.push(Step { op, now: self.now, r });
+        let step = Step { op, now: self.now, r };
+        let mut engine = Engine::new(&self.breaker);
+        engine.sentences = true;
+        engine.permits = std::mem::take(&mut self.permits);
+        let expect = ask(&mut engine, &step);
+        self.permits = std::mem::take(&mut engine.permits);
+        self.scenario.steps.push(Line::new(&step, expect));
         self
     }
 
     pub(super) fn admit(&mut self) -> &mut Self {
         self.ask(Op::Admit)
+    }
+
+    /// A permit asked for and settled at once, which must be granted.
+    pub(super) fn call(&mut self, outcome: Outcome) -> &mut Self {
+        let permit = self.permits.len();
+        self.admit().settle(permit, outcome)
+    }
+
+    /// Calls that fail, one after the other.
+    pub(super) fn failures(&mut self, count: usize) -> &mut Self {
+        (0..count).fold(self, |play, _| play.call(Outcome::Failure))
+    }
+
+    /// Calls that work, one after the other.
+    pub(super) fn successes(&mut self, count: usize) -> &mut Self {
+        (0..count).fold(self, |play, _| play.call(Outcome::Success))
     }
 
     pub(super) fn settle(&mut self, permit: usize, outcome: Outcome) -> &mut Self {
@@ -354,6 +377,18 @@ impl Play {
         self.settle(permit, Outcome::Ignored)
     }
 
+    pub(super) fn failure_until_ms(&mut self, permit: usize, until: u64) -> &mut Self {
+        self.settle(permit, Outcome::FailureUntil(Instant::from_nanos(until * MS)))
+    }
+
+    pub(super) fn mode(&mut self, mode: Mode) -> &mut Self {
+        self.ask(Op::SetMode(mode))
+    }
+
+    pub(super) fn configure(&mut self, config: CircuitBreakerConfig) -> &mut Self {
+        self.ask(Op::Configure(config))
+    }
+
     pub(super) fn snapshot(&mut self) -> &mut Self {
         self.ask(Op::Snapshot)
     }
@@ -362,22 +397,7 @@ impl Play {
         self.ask(Op::State)
     }
 
-    /// How many steps there are: a call made here settles its permit by counting admissions.
-    pub(super) fn done(mut self) -> Scenario<Line> {
-        let config = config(&self.scenario.config);
-        let breaker = CircuitBreaker::new(&config).unwrap_or_else(|e| panic!("{}: {e}", self.scenario.name));
-        let mut engine = Engine::new(&breaker);
-        engine.sentences = true;
-        self.scenario.steps = self
-            .steps
-            .iter()
-            .map(|step| {
-                if let Op::Settle { permit, .. } = step.op {
-                    assert!(permit < engine.permits.len(), "{}: no permit {permit} yet", self.scenario.name);
-                }
-                Line::new(step, ask(&mut engine, step))
-            })
-            .collect();
-        self.scenario
+    pub(super) fn done(&mut self) -> Scenario<Line> {
+        self.scenario.clone()
     }
 }

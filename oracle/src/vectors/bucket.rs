@@ -1,6 +1,6 @@
 //! The token bucket's steps as the files write them.
 
-use seawall::{Instant, Refund, TokenBucket, TokenBucketConfig};
+use seawall::{Instant, Refund, Reservation, TokenBucket, TokenBucketConfig};
 use serde::{Deserialize, Serialize};
 
 use super::format::{Decimal, Given, Impossible, Refusal, Scenario, config, given};
@@ -186,7 +186,8 @@ pub fn impossible(config: &TokenBucketConfig) -> Impossible {
 #[derive(Debug)]
 pub(super) struct Play {
     scenario: Scenario<Line>,
-    steps: Vec<Step>,
+    bucket: Box<TokenBucket>,
+    reservations: Vec<Reservation>,
     now: u64,
 }
 
@@ -196,6 +197,7 @@ impl Play {
     }
 
     pub(super) fn starting(name: &str, about: &str, config: TokenBucketConfig, start: u64) -> Self {
+        let bucket = TokenBucket::new(&config, Instant::from_nanos(start)).unwrap_or_else(|e| panic!("{name}: {e}"));
         let scenario = Scenario {
             name: name.to_owned(),
             about: about.to_owned(),
@@ -204,10 +206,10 @@ impl Play {
             start_ns: Decimal(start),
             steps: Vec::new(),
         };
-        Self { scenario, steps: Vec::new(), now: start }
+        Self { scenario, bucket: Box::new(bucket), reservations: Vec::new(), now: start }
     }
 
-    pub(super) fn misuse(mut self) -> Self {
+    pub(super) fn misuse(&mut self) -> &mut Self {
         self.scenario.misuse = true;
         self
     }
@@ -219,7 +221,13 @@ impl Play {
     }
 
     pub(super) fn ask(&mut self, op: Op) -> &mut Self {
-        self.steps.push(Step { op, now: self.now });
+        let step = Step { op, now: self.now };
+        let mut engine = Engine::new(&self.bucket);
+        engine.sentences = true;
+        engine.reservations = std::mem::take(&mut self.reservations);
+        let expect = ask(&mut engine, &step);
+        self.reservations = std::mem::take(&mut engine.reservations);
+        self.scenario.steps.push(Line::new(&step, expect));
         self
     }
 
@@ -239,26 +247,19 @@ impl Play {
         self.ask(Op::Cancel { reservation })
     }
 
+    pub(super) fn drain(&mut self) -> &mut Self {
+        self.ask(Op::Drain)
+    }
+
+    pub(super) fn reset(&mut self) -> &mut Self {
+        self.ask(Op::Reset)
+    }
+
     pub(super) fn configure(&mut self, config: TokenBucketConfig) -> &mut Self {
         self.ask(Op::Configure(config))
     }
 
-    pub(super) fn done(mut self) -> Scenario<Line> {
-        let start = Instant::from_nanos(self.scenario.start_ns.0);
-        let bucket = TokenBucket::new(&config(&self.scenario.config), start)
-            .unwrap_or_else(|e| panic!("{}: {e}", self.scenario.name));
-        let mut engine = Engine::new(&bucket);
-        engine.sentences = true;
-        self.scenario.steps = self
-            .steps
-            .iter()
-            .map(|step| {
-                if let Op::Cancel { reservation } = step.op {
-                    assert!(reservation < engine.reservations.len(), "{}: none made yet", self.scenario.name);
-                }
-                Line::new(step, ask(&mut engine, step))
-            })
-            .collect();
-        self.scenario
+    pub(super) fn done(&mut self) -> Scenario<Line> {
+        self.scenario.clone()
     }
 }

@@ -19,8 +19,8 @@
 //! at most 1/4096 (at one token a day by 10^-14, at 10 000 a second by less than 10^-5). Waits round up to the
 //! nanosecond. TAT repeats every 2^58 ticks: 9.1 years at up to 244 000 tokens a second, 73 minutes at
 //! 10^10 a second. A bucket that was idle for exactly that long may look used once more; it is then
-//! full again after at most twice the time to fill and 2^46 ticks (19.5 h, and 1.1 s), and never
-//! admits too much. A clock may go back by as much without anybody gaining from it.
+//! full again after at most twice the time to fill and 3 * 2^45 ticks (29.3 h, and 1.6 s), and never
+//! admits too much. A clock may go back by 2^46 ticks (19.5 h, and 1.1 s) without anybody gaining from it.
 //!
 //! # Ordering
 //! As every one-word primitive: one location decides; Acquire and AcqRel are for the configuration

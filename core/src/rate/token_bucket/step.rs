@@ -109,14 +109,21 @@ struct Bucket<'a> {
 }
 
 impl Bucket<'_> {
-    /// How many ticks until the bucket is full; 0 when it is.
+    /// How many ticks until the bucket is full, and the word as it would stand if it had been written
+    /// now: a TAT that has passed is now.
     ///
     /// Told apart by range, not by half: what lies further ahead than any grant and any tolerated
     /// step back of the clock lies in the past.
     #[inline]
+    fn current(&self) -> (u64, u64) {
+        let ahead = self.word.wrapping_sub(ticks(self.now, self.settings.shift)) >> TAT_LOW;
+        if ahead <= most_ahead(self.settings) + SLACK { (ahead, self.word) } else { (0, self.with_ahead(0)) }
+    }
+
+    /// How many ticks until the bucket is full; 0 when it is.
+    #[inline]
     fn ahead(&self) -> u64 {
-        let ahead = (self.word & TAT).wrapping_sub(ticks(self.now, self.settings.shift)) >> TAT_LOW;
-        if ahead <= most_ahead(self.settings) + SLACK { ahead } else { 0 }
+        self.current().0
     }
 
     /// The word with the bucket full in `ahead` ticks.
@@ -131,12 +138,14 @@ impl Bucket<'_> {
         if cost > self.settings.capacity {
             return (self.word, Answer::Refused(self.impossible()));
         }
-        let ahead = self.ahead();
-        let after = ahead.wrapping_add(cost.wrapping_mul(self.settings.interval));
+        let taken = cost.wrapping_mul(self.settings.interval);
+        let (ahead, word) = self.current();
+        let after = ahead.wrapping_add(taken);
         if cost == 0 {
             (self.word, Answer::Granted(self.grant(ahead)))
         } else if after <= self.settings.full() {
-            (self.with_ahead(after), Answer::Granted(self.grant(after)))
+            // Added to the word as it stands: the way from one exchange to the next is short then.
+            (word.wrapping_add(taken << TAT_LOW), Answer::Granted(self.grant(after)))
         } else {
             (self.word, Answer::Refused(limited(self.instant(after.wrapping_sub(self.settings.full())))))
         }
@@ -196,10 +205,11 @@ impl Bucket<'_> {
         Grant { ahead, full: self.settings.full(), interval: self.settings.interval, shift: self.settings.shift }
     }
 
-    /// The instant `ticks` from now, rounded up, at least 1 ns away.
+    /// The instant `ticks` (at least one) from now, rounded up.
     #[inline]
     fn instant(&self, ticks: u64) -> Instant {
-        Instant::from_nanos(self.now.as_nanos().saturating_add(nanos(ticks, self.settings.shift).max(1)))
+        let nanos = (ticks.wrapping_sub(1) >> self.settings.shift).saturating_add(1);
+        Instant::from_nanos(self.now.as_nanos().saturating_add(nanos))
     }
 
     #[cold]

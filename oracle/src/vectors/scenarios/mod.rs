@@ -1,7 +1,14 @@
 //! What is played.
 
 mod breaker_consecutive;
+mod breaker_control;
+mod breaker_periods;
+mod breaker_rate;
+mod breaker_time;
+mod breaker_trials;
 mod bucket_basic;
+mod bucket_change;
+mod bucket_reserve;
 mod errors;
 
 use super::format::Scenario;
@@ -12,9 +19,16 @@ pub(super) use errors::{breaker as breaker_errors, bucket as bucket_errors};
 type Group<S> = (&'static str, Vec<Scenario<S>>);
 
 pub(super) fn breaker() -> Vec<Group<breaker::Line>> {
-    vec![("consecutive", breaker_consecutive::all())]
+    vec![
+        ("consecutive", breaker_consecutive::all()),
+        ("rate", breaker_rate::all()),
+        ("trials", breaker_trials::all()),
+        ("periods", breaker_periods::all()),
+        ("control", breaker_control::all()),
+        ("time", breaker_time::all()),
+    ]
 }
 
 pub(super) fn bucket() -> Vec<Group<bucket::Line>> {
-    vec![("basic", bucket_basic::all())]
+    vec![("basic", bucket_basic::all()), ("reserve", bucket_reserve::all()), ("change", bucket_change::all())]
 }

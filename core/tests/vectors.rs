@@ -1,0 +1,85 @@
+//! The conformance vectors, replayed by the engine: `core/vectors`, as its README describes them.
+
+use std::fs;
+use std::path::Path;
+
+use seawall::{CircuitBreaker, Instant, TokenBucket};
+use seawall_oracle::vectors::format::{FORMAT, File, config};
+use seawall_oracle::vectors::{breaker, bucket, files};
+use serde_json::from_str;
+
+/// The texts of all files of a primitive.
+fn texts(primitive: &str) -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors").join(primitive);
+    let mut texts: Vec<_> = fs::read_dir(&folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .map(|entry| entry.expect("a file").path())
+        .map(|path| {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            (name, fs::read_to_string(&path).expect("a text"))
+        })
+        .collect();
+    texts.sort();
+    assert!(texts.len() > 2, "{primitive} has hardly any vectors");
+    texts
+}
+
+#[test]
+fn circuit_breaker() {
+    let (mut scenarios, mut errors) = (0, 0);
+    for (name, text) in texts("circuit_breaker") {
+        let file: File<breaker::Line> = from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!((file.format, file.primitive.as_str()), (FORMAT, "circuit_breaker"), "{name}");
+        for scenario in &file.scenarios {
+            let got = breaker::replay(scenario);
+            for (place, (line, got)) in scenario.steps.iter().zip(got).enumerate() {
+                assert_eq!(got, line.expect, "{name}: {}, step {place}", scenario.name);
+            }
+            scenarios += 1;
+        }
+        for impossible in &file.config_errors {
+            let error = CircuitBreaker::new(&config(&impossible.config)).expect_err("an impossible configuration");
+            assert_eq!(error.to_string(), impossible.error, "{name}: {:?}", impossible.config);
+            errors += 1;
+        }
+    }
+    assert!(scenarios >= 50 && errors >= 30, "{scenarios} scenarios, {errors} errors");
+}
+
+#[test]
+fn token_bucket() {
+    let (mut scenarios, mut errors) = (0, 0);
+    for (name, text) in texts("token_bucket") {
+        let file: File<bucket::Line> = from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!((file.format, file.primitive.as_str()), (FORMAT, "token_bucket"), "{name}");
+        for scenario in &file.scenarios {
+            let got = bucket::replay(scenario);
+            for (place, (line, got)) in scenario.steps.iter().zip(got).enumerate() {
+                assert_eq!(got, line.expect, "{name}: {}, step {place}", scenario.name);
+            }
+            scenarios += 1;
+        }
+        for impossible in &file.config_errors {
+            let error = TokenBucket::new(&config(&impossible.config), Instant::ZERO);
+            let error = error.expect_err("an impossible configuration");
+            assert_eq!(error.to_string(), impossible.error, "{name}: {:?}", impossible.config);
+            errors += 1;
+        }
+    }
+    assert!(scenarios >= 30 && errors >= 10, "{scenarios} scenarios, {errors} errors");
+}
+
+#[test]
+fn no_file_is_stale_and_none_is_left_over() {
+    let mut written = files();
+    written.sort();
+    let present: Vec<_> = ["circuit_breaker", "token_bucket"]
+        .iter()
+        .flat_map(|primitive| texts(primitive).into_iter().map(move |(name, text)| (format!("{primitive}/{name}"), text)))
+        .collect();
+    let names = |files: &[(String, String)]| files.iter().map(|file| file.0.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&written), names(&present));
+    for ((name, want), (_, text)) in written.iter().zip(&present) {
+        assert!(want == text, "{name} is stale; run `cargo run -p seawall-oracle --bin vectors`");
+    }
+}
