@@ -95,8 +95,8 @@ impl fmt::Display for Value {
         match self.1 {
             Unit::Count => write!(f, "{}", self.0),
             Unit::Span => Span(Duration::from_nanos(self.0)).fmt(f),
-            Unit::Ratio => decimal(f, self.0, 6),
-            Unit::Factor => decimal(f, self.0, 3),
+            Unit::Ratio => decimal::<1_000_000>(f, self.0),
+            Unit::Factor => decimal::<1_000>(f, self.0),
             Unit::Choice(names) => match names.get(self.0 as usize) {
                 Some(name) => f.write_str(name),
                 None => write!(f, "choice {}", self.0),
@@ -105,17 +105,17 @@ impl fmt::Display for Value {
     }
 }
 
-/// `value / 10^places` without trailing zeros.
-fn decimal(f: &mut fmt::Formatter<'_>, value: u64, places: u32) -> fmt::Result {
-    let one = 10u64.pow(places);
-    write!(f, "{}", value / one)?;
-    let (mut rest, mut width) = (value % one, places as usize);
-    if rest == 0 {
-        return Ok(());
+/// `value / ONE` without trailing zeros. By hand, since a width as an argument can panic.
+fn decimal<const ONE: u64>(f: &mut fmt::Formatter<'_>, value: u64) -> fmt::Result {
+    write!(f, "{}", value / ONE)?;
+    let mut rest = value % ONE;
+    if rest > 0 {
+        f.write_str(".")?;
     }
-    while rest.is_multiple_of(10) {
-        rest /= 10;
-        width -= 1;
+    while rest > 0 {
+        rest *= 10;
+        write!(f, "{}", rest / ONE)?;
+        rest %= ONE;
     }
-    write!(f, ".{rest:0width$}")
+    Ok(())
 }

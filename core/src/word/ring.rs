@@ -123,7 +123,8 @@ impl EventRing {
             return;
         }
         let ticket = self.next.fetch_add(1, Ordering::AcqRel);
-        for (word, data) in self.slot(ticket, capacity).iter().zip(event) {
+        let Some(slot) = self.slot(ticket, capacity) else { return };
+        for (word, data) in slot.iter().zip(event) {
             let mine = DATA.of(data) | LAP.of(lap(ticket, capacity));
             let mut seen = word.load(Ordering::Relaxed);
             while !newer(seen, mine) {
@@ -161,7 +162,7 @@ impl EventRing {
 
     fn whole(&self, ticket: u64, capacity: u64) -> Option<Packed> {
         let mut event = [0; WORDS];
-        for (data, word) in event.iter_mut().zip(self.slot(ticket, capacity)) {
+        for (data, word) in event.iter_mut().zip(self.slot(ticket, capacity)?) {
             let word = word.load(Ordering::Acquire);
             if LAP.get(word) != lap(ticket, capacity) {
                 return None;
@@ -171,9 +172,10 @@ impl EventRing {
         Some(event)
     }
 
-    fn slot(&self, ticket: u64, capacity: u64) -> &[AtomicU64] {
-        let first = (ticket % capacity) as usize * WORDS;
-        &self.slots[first..first + WORDS]
+    /// The words of a ticket; `None` never happens, and is there so that no panic can be reached.
+    fn slot(&self, ticket: u64, capacity: u64) -> Option<&[AtomicU64; WORDS]> {
+        let first = ticket.checked_rem(capacity)? as usize * WORDS;
+        self.slots.get(first..)?.first_chunk()
     }
 }
 

@@ -86,7 +86,11 @@ impl TokenBucketConfig {
         }
         let (interval, shift) = interval(rate, period);
         let capacity = value!(capacity);
-        let most = MOST_TICKS / interval;
+        // An interval is never 0; said so that no panic can be reached.
+        let most = match MOST_TICKS.checked_div(interval) {
+            Some(most) => most,
+            None => 0,
+        };
         if capacity > most {
             let spec = &Self::FIELDS[Index::capacity as usize];
             return Err(ConfigError::range(spec, capacity, 1, if most < spec.max { most } else { spec.max })
@@ -110,7 +114,11 @@ const fn interval(rate: u64, period: u64) -> (u64, u32) {
     while (period << shift) < rate * FINENESS {
         shift += 1;
     }
-    ((period << shift).div_ceil(rate) as u64, shift)
+    // A rate is never 0; said so that no panic can be reached.
+    match ((period << shift) + (rate - 1)).checked_div(rate) {
+        Some(interval) => (interval as u64, shift),
+        None => (0, shift),
+    }
 }
 
 /// The checked configuration as a step reads it.
