@@ -6,7 +6,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
 use seawall::{CircuitBreakerConfig, Instant};
 
 use crate::calling::{self, Rules};
@@ -23,7 +23,6 @@ use crate::span::{Span, instant};
 
 /// Stops calling what is down, and finds out when it is up again.
 #[pyclass(frozen, weakref, module = "seawall")]
-#[derive(Debug)]
 pub(crate) struct CircuitBreaker {
     pub(crate) engine: seawall::CircuitBreaker,
     pub(crate) clock: Source,
@@ -37,6 +36,8 @@ pub(crate) struct CircuitBreaker {
     seed: Option<Py<PyAny>>,
     listeners: Py<PyList>,
     forks: AtomicU32,
+    /// What a clean grant is passed through Python as; see `calling`.
+    pub(crate) first_clean: PyOnceLock<(u64, Py<PyInt>)>,
 }
 
 impl CircuitBreaker {
@@ -49,8 +50,7 @@ impl CircuitBreaker {
         random: Option<&Bound<'_, PyAny>>,
         rules: Rules,
     ) -> PyResult<Self> {
-        let engine =
-            seawall::CircuitBreaker::new(&config).map_err(|error| options::refused(py, &error, options))?;
+        let engine = seawall::CircuitBreaker::new(&config).map_err(|error| options::refused(py, &error, options))?;
         Ok(Self {
             engine,
             clock: Source::from(clock),
@@ -63,6 +63,7 @@ impl CircuitBreaker {
             seed: random.map(|random| random.clone().unbind()),
             listeners: PyList::empty(py).unbind(),
             forks: AtomicU32::new(forks()),
+            first_clean: PyOnceLock::new(),
         })
     }
 
@@ -110,12 +111,7 @@ impl CircuitBreaker {
 impl CircuitBreaker {
     #[new]
     #[pyo3(
-        signature = (*, name=None, clock=None, random=None, ignore=None, is_failure=None, is_failure_result=None, **options),
-        text_signature = "(*, name=None, clock=None, random=None, ignore=None, is_failure=None, is_failure_result=None, \
-                          failure_threshold=None, failure_rate=None, window=None, minimum_calls=None, slow_after=None, \
-                          slow_rate=None, trials=None, close_after=None, reset_after=None, reset_factor=None, \
-                          reset_cap=None, reset_jitter=None, told_cap=None, trial_timeout=None, expired_trials=None, \
-                          mode=None)"
+        signature = (*, name=None, clock=None, random=None, ignore=None, is_failure=None, is_failure_result=None, **options)
     )]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -223,13 +219,7 @@ impl CircuitBreaker {
     }
 
     /// Changes options while it runs; the others stay. `None` takes one back to its default.
-    #[pyo3(
-        signature = (**options),
-        text_signature = "(self, *, failure_threshold=None, failure_rate=None, window=None, minimum_calls=None, \
-                          slow_after=None, slow_rate=None, trials=None, close_after=None, reset_after=None, \
-                          reset_factor=None, reset_cap=None, reset_jitter=None, told_cap=None, trial_timeout=None, \
-                          expired_trials=None, mode=None)"
-    )]
+    #[pyo3(signature = (**options))]
     fn configure(&self, options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         options.map_or(Ok(()), |options| self.change(options))
     }
@@ -334,7 +324,7 @@ impl CircuitBreaker {
 
     #[pyo3(name = "_returned", signature = (grant, result, /))]
     fn returned(this: &Bound<'_, Self>, grant: &Bound<'_, PyAny>, result: &Bound<'_, PyAny>) -> PyResult<()> {
-        if let Some(grant) = calling::grant_from_python(grant)? {
+        if let Some(grant) = calling::grant_from_python(this, grant)? {
             calling::returned(this, grant, result)?;
         }
         Ok(())
@@ -342,7 +332,7 @@ impl CircuitBreaker {
 
     #[pyo3(name = "_raised", signature = (grant, error, /))]
     fn raised(this: &Bound<'_, Self>, grant: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>) -> PyResult<()> {
-        if let Some(grant) = calling::grant_from_python(grant)? {
+        if let Some(grant) = calling::grant_from_python(this, grant)? {
             calling::raised(this, grant, error)?;
         }
         Ok(())

@@ -63,8 +63,8 @@ impl TokenBucket {
         clock: Option<Py<ManualClock>>,
     ) -> PyResult<Self> {
         let clock = Source::from(clock);
-        let engine = seawall::TokenBucket::new(&config, clock.now())
-            .map_err(|error| options::refused(py, &error, options))?;
+        let engine =
+            seawall::TokenBucket::new(&config, clock.now()).map_err(|error| options::refused(py, &error, options))?;
         Ok(Self {
             engine,
             clock,

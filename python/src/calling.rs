@@ -151,7 +151,9 @@ pub(crate) fn verdict(breaker: &Breaker<'_>, error: &Bound<'_, PyAny>) -> PyResu
         return Ok(Outcome::Ignored);
     }
     match &rules.is_failure {
-        Some(is_failure) => Ok(if ask(breaker, is_failure, error, true)? { Outcome::Failure } else { Outcome::Ignored }),
+        Some(is_failure) => {
+            Ok(if ask(breaker, is_failure, error, true)? { Outcome::Failure } else { Outcome::Ignored })
+        }
         None => Ok(Outcome::Failure),
     }
 }
@@ -225,11 +227,9 @@ pub(crate) fn call<'py>(
 fn is_coroutine(value: &Bound<'_, PyAny>) -> bool {
     static COROUTINE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let py = value.py();
-    let class = COROUTINE.get(py).or_else(|| {
-        let class = py.import("types").and_then(|types| types.getattr("CoroutineType")).ok()?;
-        Some(COROUTINE.get_or_init(py, || class.cast_into().map_or_else(|_| py.get_type::<PyType>().unbind(), Bound::unbind)))
-    });
-    class.is_some_and(|class| value.get_type_ptr() == class.as_ptr().cast::<ffi::PyTypeObject>())
+    // Without that type there are no coroutines.
+    let class = COROUTINE.import(py, "types", "CoroutineType");
+    class.is_ok_and(|class| value.get_type_ptr() == class.as_ptr().cast::<ffi::PyTypeObject>())
 }
 
 fn awaited<'py>(breaker: &Breaker<'py>, grant: Grant, coroutine: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -242,7 +242,17 @@ fn awaited<'py>(breaker: &Breaker<'py>, grant: Grant, coroutine: Bound<'py, PyAn
 pub(crate) fn enter_for_python<'py>(breaker: &Breaker<'py>) -> PyResult<Bound<'py, PyAny>> {
     let py = breaker.py();
     if let Some(token) = breaker.get().engine.admit_clean() {
-        return Ok(Grant::clean(token).to_number().into_pyobject(py)?.into_any());
+        let number = Grant::clean(token).to_number();
+        // Most breakers never open, so that their first clean number is the only one.
+        let (first, object) = breaker
+            .get()
+            .first_clean
+            .get_or_try_init(py, || Ok::<_, PyErr>((number, number.into_pyobject(py)?.unbind())))?;
+        return Ok(if *first == number {
+            object.bind(py).clone().into_any()
+        } else {
+            number.into_pyobject(py)?.into_any()
+        });
     }
     let grant = enter_unclean(breaker)?;
     Ok(Bound::new(py, Permit::new(breaker, grant))?.into_any())
@@ -250,9 +260,14 @@ pub(crate) fn enter_for_python<'py>(breaker: &Breaker<'py>) -> PyResult<Bound<'p
 
 /// The grant behind what [`enter_for_python`] gave; `None` when it has been settled.
 #[inline]
-pub(crate) fn grant_from_python(given: &Bound<'_, PyAny>) -> PyResult<Option<Grant>> {
-    match given.cast::<Permit>() {
-        Ok(permit) => Ok(permit.get().take()),
-        Err(_) => given.extract().map(|number| Some(Grant::from_number(number))),
+pub(crate) fn grant_from_python(breaker: &Breaker<'_>, given: &Bound<'_, PyAny>) -> PyResult<Option<Grant>> {
+    if let Some((number, object)) = breaker.get().first_clean.get(breaker.py())
+        && object.is(given)
+    {
+        return Ok(Some(Grant::from_number(*number)));
     }
+    if let Ok(permit) = given.cast_exact::<Permit>() {
+        return Ok(permit.get().take());
+    }
+    given.extract().map(|number| Some(Grant::from_number(number)))
 }

@@ -12,8 +12,8 @@ use seawall_host::{OptionError, Value, set};
 use crate::breaker::CircuitBreaker;
 use crate::bucket::TokenBucket;
 use crate::clock::ManualClock;
-use crate::span::delta_nanos;
 use crate::errors;
+use crate::span::delta_nanos;
 
 /// `config` with `options` set; `None` as a value takes an option back to its default.
 pub(crate) fn with<C: Config>(config: C, options: Option<&Bound<'_, PyDict>>) -> PyResult<C> {

@@ -10,7 +10,8 @@ pub(crate) fn options() -> String {
     let mut out = format!(
         "# {NOTE}\n\
          from datetime import timedelta\n\
-         from typing import Literal, Required, TypeAlias, TypedDict\n\n\
+         from typing import Literal, TypeAlias, TypedDict\n\n\
+         from typing_extensions import Required\n\n\
          Span: TypeAlias = float | timedelta | str\n\
          \"\"\"Seconds, a timedelta, or text such as \"250ms\", \"30s\", \"1.5h\".\"\"\"\n"
     );
