@@ -33,6 +33,7 @@ pub enum sw_status {
     /// A number is none of its enumeration.
     SW_ERR_VALUE = -8,
     /// The system has no randomness to give.
+    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "there is no system to ask"))]
     SW_ERR_RANDOMNESS = -9,
 }
 
