@@ -27,16 +27,25 @@ const CHANGED: f64 = 8_589_934_592.0;
 /// Added to a settlement: it changed the state.
 const SETTLED_CHANGED: u32 = 4;
 
-/// Flag of a slot: `slow_after` is set.
+/// Flags of a slot: `slow_after` is set; `reset_jitter` is, so that opening needs randomness.
 const SLOT_TIMED: u32 = 1;
+const SLOT_JITTERED: u32 = 2;
 
 type Breaker = Slot<CircuitBreaker>;
 
-/// Whether the configuration needs to know how long a call took.
-fn is_timed(config: &CircuitBreakerConfig) -> u32 {
-    let place = CircuitBreakerConfig::FIELDS.iter().position(|field| field.name == "slow_after");
-    let slow_after = place.and_then(|place| Config::get(config, place)).unwrap_or(0);
-    if slow_after > 0 { SLOT_TIMED } else { 0 }
+/// What the configuration needs besides the instant.
+fn needs(config: &CircuitBreakerConfig) -> u32 {
+    let given = |name| {
+        let place = CircuitBreakerConfig::FIELDS.iter().position(|field| field.name == name);
+        place.and_then(|place| Config::get(config, place)).unwrap_or(0) > 0
+    };
+    u32::from(given("slow_after")) * SLOT_TIMED | u32::from(given("reset_jitter")) * SLOT_JITTERED
+}
+
+/// Randomness, where it matters.
+#[inline]
+fn jitter(slot: &Breaker) -> u64 {
+    if slot.flags.load(Ordering::Relaxed) & SLOT_JITTERED == 0 { 0 } else { random(slot) }
 }
 
 fn new(call: &Call<'_>) -> Result<u32, Value> {
@@ -46,7 +55,7 @@ fn new(call: &Call<'_>) -> Result<u32, Value> {
     let made = objects::open(shared, Kind::Breaker, clock, || {
         BREAKERS.add(|slot| {
             slot.clock.store(clock, Ordering::Relaxed);
-            slot.flags.store(is_timed(&config), Ordering::Relaxed);
+            slot.flags.store(needs(&config), Ordering::Relaxed);
             slot.state.init(&config)
         })
     });
@@ -57,7 +66,7 @@ fn new(call: &Call<'_>) -> Result<u32, Value> {
 
 fn admit(call: &Call<'_>, slot: &Breaker) -> f64 {
     let now = now(slot);
-    let admission = slot.state.try_admit(now, random(slot));
+    let admission = slot.state.try_admit(now, jitter(slot));
     let changed = admission.transition.is_some();
     if changed {
         call.environment.transition.set(admission.transition);
@@ -82,7 +91,7 @@ fn admit(call: &Call<'_>, slot: &Breaker) -> f64 {
 fn settle(call: &Call<'_>, slot: &Breaker, outcome: Outcome, granted: Option<Instant>, at: Instant) -> u32 {
     // The token's 32 bits; what stands above them is not the engine's.
     let token = Token::from_bits(call.f64(1).max(0.0) as u64 as u32);
-    let settled = slot.state.settle(token, outcome, granted.unwrap_or(at), at, random(slot));
+    let settled = slot.state.settle(token, outcome, granted.unwrap_or(at), at, jitter(slot));
     settled.settlement as u32 | changed(call, settled.transition, SETTLED_CHANGED)
 }
 
@@ -128,7 +137,7 @@ fn settle_with(call: &Call<'_>, slot: &Breaker) -> u32 {
 fn configure(call: &Call<'_>, slot: &Breaker) -> Result<(), Value> {
     let config: CircuitBreakerConfig = config(call, 1)?;
     slot.state.configure(&config).map_err(|error| change_error(&error))?;
-    slot.flags.store(is_timed(&config), Ordering::Relaxed);
+    slot.flags.store(needs(&config), Ordering::Relaxed);
     Ok(())
 }
 
@@ -154,7 +163,7 @@ functions! { FUNCTIONS:
     "breakerSettle" breaker_settle [5] on BREAKERS => |call, slot| settle_with(call, slot);
     "breakerTrip" breaker_trip [2] on BREAKERS => |call, slot| {
         let at = now(slot);
-        changed(call, slot.state.trip(at, until(call, 1, at), random(slot)), 1)
+        changed(call, slot.state.trip(at, until(call, 1, at), jitter(slot)), 1)
     };
     "breakerHalfOpen" breaker_half_open [1] on BREAKERS => |call, slot| changed(call, slot.state.half_open(now(slot)), 1);
     "breakerReset" breaker_reset [1] on BREAKERS => |call, slot| changed(call, slot.state.reset(now(slot)), 1);

@@ -1,14 +1,14 @@
-//! The token bucket's functions. A decision is one number: what remains, or below 0 a refusal (see
-//! `refusal`).
+//! The token bucket's functions. A decision is `true`, or a number below 0: a refusal (see `refusal`). What
+//! remains would cost a division, so it is told only when asked for.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use seawall::{Grant, Refund, Rejection, Reservation, TokenBucket, TokenBucketConfig};
+use seawall::{Grant, Instant, Refund, Rejection, Reservation, TokenBucket, TokenBucketConfig};
 
 use crate::clock::{milliseconds, now};
 use crate::handle::Kind;
-use crate::node_api::{Call, Value, functions};
+use crate::node_api::{Argument, Call, Decision, Value, functions};
 use crate::objects::{self, BUCKETS, Origin};
 use crate::options::{change_error, config, open_error};
 use crate::refusal;
@@ -37,15 +37,20 @@ fn cost(call: &Call<'_>) -> u64 {
 }
 
 #[inline]
-fn answer(call: &Call<'_>, slot: &Bucket, decide: impl Fn(seawall::Instant) -> Result<Grant, Rejection>) -> f64 {
+fn take(call: &Call<'_>, slot: &Bucket, cost: u64) -> Decision {
     let now = now(slot);
-    match decide(now) {
-        Ok(grant) => grant.remaining() as f64,
-        Err(rejection) => refuse(call, &rejection, now),
+    decision(call, slot.state.try_acquire(cost, now), now)
+}
+
+#[inline]
+fn decision(call: &Call<'_>, decided: Result<Grant, Rejection>, now: Instant) -> Decision {
+    match decided {
+        Ok(_) => Decision::Yes,
+        Err(rejection) => Decision::No(refuse(call, &rejection, now)),
     }
 }
 
-fn refuse(call: &Call<'_>, rejection: &Rejection, now: seawall::Instant) -> f64 {
+fn refuse(call: &Call<'_>, rejection: &Rejection, now: Instant) -> f64 {
     call.environment.refused_at.set(rejection.at().unwrap_or_default());
     refusal::bucket(rejection, now)
 }
@@ -67,7 +72,7 @@ fn reserve(call: &Call<'_>, slot: &Bucket) -> Value {
 fn cancel(call: &Call<'_>, slot: &Bucket) -> &'static str {
     let mut words = [0; Reservation::WORDS];
     for (word, given) in words.iter_mut().zip(call.list(1)) {
-        if let crate::node_api::Argument::Whole(whole) = given {
+        if let Argument::Whole(whole) = given {
             *word = whole;
         }
     }
@@ -91,14 +96,14 @@ functions! { FUNCTIONS:
     "bucketAttach" bucket_attach [1] => |call| {
         objects::attach(Kind::Bucket, call.text(0)?).inspect(|&handle| call.environment.hold(handle))
     };
-    "bucketTakeOne" bucket_take_one [1] on BUCKETS => |call, slot| answer(call, slot, |now| slot.state.try_acquire(1, now));
-    "bucketTake" bucket_take [2] on BUCKETS => |call, slot| {
-        let cost = cost(call);
-        answer(call, slot, |now| slot.state.try_acquire(cost, now))
-    };
+    "bucketTakeOne" bucket_take_one [1] on BUCKETS => |call, slot| take(call, slot, 1);
+    "bucketTake" bucket_take [2] on BUCKETS => |call, slot| take(call, slot, cost(call));
     "bucketPeek" bucket_peek [2] on BUCKETS => |call, slot| {
-        let cost = cost(call);
-        answer(call, slot, |now| slot.state.peek(cost, now))
+        let now = now(slot);
+        decision(call, slot.state.peek(cost(call), now), now)
+    };
+    "bucketRemaining" bucket_remaining [1] on BUCKETS => |_call, slot| {
+        slot.state.peek(0, now(slot)).map_or(0.0, |grant| grant.remaining() as f64)
     };
     "bucketResetAfter" bucket_reset_after [1] on BUCKETS => |_call, slot| {
         slot.state.peek(0, now(slot)).map_or(0.0, |grant| grant.reset_after().as_nanos() as f64)

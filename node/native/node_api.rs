@@ -189,6 +189,22 @@ answer! {
     &str: |env, self, out| sys::napi_create_string_utf8(env, self.as_ptr().cast(), self.len() as isize, out);
 }
 
+/// A limiter's answer: `true`, or a number that says why not.
+pub(crate) enum Decision {
+    Yes,
+    No(f64),
+}
+
+impl Answer for Decision {
+    #[inline]
+    fn make(self, env: napi_env) -> napi_value {
+        match self {
+            Self::Yes => true.make(env),
+            Self::No(code) => code.make(env),
+        }
+    }
+}
+
 /// A value of any kind, for cold answers.
 pub(crate) enum Value {
     Undefined,

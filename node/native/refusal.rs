@@ -1,8 +1,8 @@
 //! A refusal in one number, so that saying no costs no object.
 //!
-//! A breaker's is `-(8 * wait + code)`, a token bucket's `-wait`: the wait in nanoseconds, exact up to
-//! 2^50 (13 days; the longest open period is 7), and never 0, since a no that came out as 0 would read
-//! as a yes.
+//! A breaker's is `-(8 * wait + code)`, a token bucket's `-wait`, both in nanoseconds: a breaker's exact up
+//! to 2^50 (13 days; the longest open period is 7), a bucket's rounded up to the next float. It is never 0,
+//! which would read as a yes: a wait of 0, as at the end of time, is told as half a nanosecond.
 
 use seawall::{Instant, Layer, Reason, Rejection, When};
 
@@ -35,7 +35,7 @@ pub(crate) fn breaker(rejection: &Rejection, opened: bool, now: Instant) -> f64 
 pub(crate) fn bucket(rejection: &Rejection, now: Instant) -> f64 {
     match rejection.at() {
         None => f64::NEG_INFINITY,
-        Some(at) => -away_from_zero(at.as_nanos().saturating_sub(now.as_nanos()).max(1)),
+        Some(at) => -away_from_zero(at.as_nanos().saturating_sub(now.as_nanos())),
     }
 }
 
@@ -61,8 +61,11 @@ pub(crate) fn of_bucket(code: f64) -> Rejection {
     Rejection::new(Layer::RateLimit, Reason::RateLimited, When::At(Instant::from_nanos((-code).max(0.0) as u64)))
 }
 
-/// The least float that is at least `nanos`: a wait is never told shorter than it is.
+/// The least float that is at least `nanos` and more than 0: a wait is never told shorter than it is.
 fn away_from_zero(nanos: u64) -> f64 {
+    if nanos == 0 {
+        return 0.5;
+    }
     let near = nanos as f64;
     if (near as u64) < nanos { near.next_up() } else { near }
 }
@@ -93,9 +96,10 @@ mod tests {
 
     #[test]
     fn a_wait_never_becomes_a_yes_nor_shorter() {
-        for nanos in [1, 2, 999, 1_000, (1 << 53) + 1, u64::MAX - 1, u64::MAX] {
+        for nanos in [0, 1, 2, 999, 1_000, (1 << 53) + 1, u64::MAX - 1, u64::MAX] {
             let told = away_from_zero(nanos);
-            assert!(told >= 1.0 && told as u128 >= u128::from(nanos), "{nanos}: {told}");
+            assert!(told > 0.0 && told as u128 >= u128::from(nanos), "{nanos}: {told}");
+            assert_eq!(of_bucket(-told).at().map(Instant::as_nanos), Some(told as u64));
         }
     }
 }

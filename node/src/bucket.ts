@@ -106,13 +106,13 @@ export class TokenBucket {
 
   /** Takes `cost` tokens now, or none. */
   tryAcquire(cost = 1): boolean {
-    return this.#take(cost) >= 0;
+    return this.#take(cost) === true;
   }
 
   /** Takes `cost` tokens now, or says why not and when. */
   decide(cost = 1): Allowed | Refusal {
     const answer = this.#take(cost);
-    return answer >= 0 ? ALLOWED : bucketRefusal(answer, this.name);
+    return answer === true ? ALLOWED : bucketRefusal(answer, this.name);
   }
 
   /**
@@ -122,13 +122,13 @@ export class TokenBucket {
    */
   acquire(cost = 1): void {
     const answer = this.#take(cost);
-    if (answer < 0) throw new RateLimited(bucketRefusal(answer, this.name));
+    if (answer !== true) throw new RateLimited(bucketRefusal(answer, this.name));
   }
 
   /** What `decide` would answer; takes nothing, and counts nothing. */
   peek(cost = 1): Allowed | Refusal {
     const answer = alive(native.bucketPeek(this.#handle, checked(cost)), "token bucket");
-    return answer >= 0 ? ALLOWED : bucketRefusal(answer, this.name);
+    return answer === true ? ALLOWED : bucketRefusal(answer, this.name);
   }
 
   /**
@@ -170,7 +170,7 @@ export class TokenBucket {
 
   /** How many tokens are there. */
   get remaining(): number {
-    return alive(native.bucketPeek(this.#handle, 0), "token bucket");
+    return alive(native.bucketRemaining(this.#handle), "token bucket");
   }
 
   /** How long until it is full again, in whole milliseconds, rounded up. */
@@ -200,10 +200,9 @@ export class TokenBucket {
     this.#handle = 0;
   }
 
-  #take(cost: number): number {
+  #take(cost: number): true | number {
     const answer = cost === 1 ? bucketTakeOne(this.#handle) : bucketTake(this.#handle, checked(cost));
-    // A stale handle's `undefined` is neither.
-    if (answer! >= 0) return answer!;
+    if (answer === true) return answer;
     this.#refuse(alive(answer, "token bucket"));
     return answer!;
   }

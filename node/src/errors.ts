@@ -35,7 +35,7 @@ export abstract class Refused extends Error {
   readonly when: Refusal["when"];
   /** When to ask again, in milliseconds of the object's clock (see `now`). */
   readonly at: number | undefined;
-  /** How long until then, in whole milliseconds, rounded up. */
+  /** How long until then, in whole milliseconds, rounded up, at least 1. */
   readonly retryAfter: number | undefined;
   /** The name of what refused. */
   readonly policy: string | undefined;

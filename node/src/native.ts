@@ -72,9 +72,10 @@ export interface Native {
 
   bucketNew(options: OptionList, clock: Handle, shared: string | undefined): Handle | Failure;
   bucketAttach(name: string): Handle | undefined;
-  bucketTakeOne(bucket: Handle): number | undefined;
-  bucketTake(bucket: Handle, cost: number): number | undefined;
-  bucketPeek(bucket: Handle, cost: number): number | undefined;
+  bucketTakeOne(bucket: Handle): true | number | undefined;
+  bucketTake(bucket: Handle, cost: number): true | number | undefined;
+  bucketPeek(bucket: Handle, cost: number): true | number | undefined;
+  bucketRemaining(bucket: Handle): number | undefined;
   bucketResetAfter(bucket: Handle): number | undefined;
   bucketReserve(
     bucket: Handle,

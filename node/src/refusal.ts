@@ -41,7 +41,7 @@ export class Refusal {
   readonly when: When;
   /** When to ask again, in milliseconds of the object's clock (see `now`). */
   readonly at: number | undefined;
-  /** How long until then, in whole milliseconds, rounded up; good for a timer and for Retry-After. */
+  /** How long until then, in whole milliseconds, rounded up, at least 1; good for a timer. */
   readonly retryAfter: number | undefined;
   /** The name of what refused. */
   readonly policy: string | undefined;
@@ -60,7 +60,7 @@ export class Refusal {
     this.reason = reason;
     this.when = when;
     this.at = nanos === undefined ? undefined : native.refusedAt();
-    this.retryAfter = nanos === undefined ? undefined : wholeMilliseconds(nanos);
+    this.retryAfter = nanos === undefined ? undefined : Math.max(1, wholeMilliseconds(nanos));
     this.policy = policy;
     this.#layer = layer;
     this.#code = code;
