@@ -64,7 +64,9 @@ def whole(run: Run, guard: bool) -> tuple[list[str], str]:
         if events[0]["guard"] is not guard:
             faults.append(f"{client}: the guard was {'on' if events[0]['guard'] else 'off'}")
         taken = sorted(e["call"] for e in of(events, "admitted", "refused"))
-        if taken != list(range(1, orders + 1)):
+        # Late orders come on top, in a guarded run whose breaker was not closed yet.
+        count = max(orders, len(taken)) if guard else orders
+        if taken != list(range(1, count + 1)):
             faults.append(f"{client}: {len(taken)} orders were decided, {orders} fell due")
         sent = sorted(e["call"] for e in of(events, "admitted"))
         if sent != sorted(e["call"] for e in of(events, "settled")):

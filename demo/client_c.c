@@ -27,7 +27,7 @@
 #define SECOND UINT64_C(1000000000)
 #define MILLISECOND UINT64_C(1000000)
 #define REPORT_EVERY (SECOND / 4)
-#define CALLS 256 /* in flight at once; rate x timeout is far below */
+#define CALLS 256 /* in flight at once: far above rate x timeout; after a long stall orders wait for a place */
 
 enum outcome { SUCCESS, FAILURE, TOLD, IGNORED };
 static const char *const outcome_name[] = {"success", "failure", "told", "ignored"};
@@ -38,7 +38,7 @@ static struct {
     uint16_t port;
     uint64_t timeout;
     uint64_t failure_rate, /* parts per million */
-        window, minimum_calls, trials, reset_after, trial_timeout, rate, capacity;
+        window, minimum_calls, trials, reset_after, trial_timeout, rate, capacity, late_orders;
 } settings;
 
 struct call {
@@ -140,13 +140,16 @@ static void guard_init(void)
     sane(sw_event_ring_init(&ring.ring, sizeof ring));
 }
 
-static const char *state_name(void)
+static uint32_t state(void)
 {
     uint32_t state;
-    if (!settings.guard)
-        return "none";
     sane(sw_circuit_breaker_state(&breaker, sw_now_ns(), &state));
-    return sw_state_name(state);
+    return state;
+}
+
+static const char *state_name(void)
+{
+    return settings.guard ? sw_state_name(state()) : "none";
 }
 
 static void changed(const sw_transition *change)
@@ -275,12 +278,8 @@ static void take(uint64_t id)
     const char *permit = "none";
     uint64_t taken = sw_now_ns();
 
-    while (call < calls + CALLS && call->used)
+    while (call->used) /* the caller has seen that there is a free one */
         call++;
-    if (call == calls + CALLS) {
-        errno = 0;
-        die("more calls in flight than there is room for");
-    }
     *call = (struct call){.used = true, .fd = -1, .id = id, .taken = taken};
     counters.orders++;
     if (settings.guard && !guard_admit(call, &permit)) {
@@ -325,23 +324,26 @@ static void advance(struct call *call)
 
 /* --- the rush --------------------------------------------------------------------------------- */
 
-/* When order k (from 1) falls due, in nanoseconds from the start, or UINT64_MAX after the last; as in plan.py. */
-static uint64_t due(uint64_t k)
+/* When order k (from 1) falls due, or UINT64_MAX after the last; as in plan.py. After the last come late orders, for as
+ * long as the breaker is not closed. */
+static uint64_t due(uint64_t k, uint64_t start)
 {
-    const char *at = settings.orders;
-    uint64_t start = 0;
-    while (*at) {
+    const char *part = settings.orders;
+    uint64_t last = 0, gap = 0;
+    while (*part) {
         char *end;
-        double seconds = strtod(at, &end);
+        double seconds = strtod(part, &end);
         uint64_t per_second = strtoull(end + 1, &end, 10);
         uint64_t count = (uint64_t)(seconds * (double)per_second + 0.5);
+        gap = SECOND / per_second;
         if (k <= count)
-            return start + (k - 1) * (SECOND / per_second);
+            return start + (k - 1) * gap;
+        last = start + (count - 1) * gap;
         k -= count;
         start += (uint64_t)(seconds * (double)SECOND + 0.5);
-        at = *end ? end + 1 : end;
+        part = *end ? end + 1 : end;
     }
-    return UINT64_MAX;
+    return settings.guard && k <= settings.late_orders && state() != SW_STATE_CLOSED ? last + k * gap : UINT64_MAX;
 }
 
 static void report(void)
@@ -354,17 +356,17 @@ static void report(void)
 
 static void run(uint64_t start)
 {
-    uint64_t next_order = 1, next_report = start;
-    while (in_flight || due(next_order) != UINT64_MAX) {
+    uint64_t order = 1, at, next_report = start;
+    while ((at = due(order, start)) != UINT64_MAX || in_flight) {
         struct pollfd ready[CALLS];
         struct call *of[CALLS];
         nfds_t n = 0;
         uint64_t now = sw_now_ns(), wake = now + REPORT_EVERY;
 
-        for (; due(next_order) != UINT64_MAX && start + due(next_order) <= now; next_order++)
-            take(next_order);
-        if (due(next_order) != UINT64_MAX && start + due(next_order) < wake)
-            wake = start + due(next_order);
+        for (; in_flight < CALLS && at <= now; at = due(order, start))
+            take(order++);
+        if (in_flight < CALLS && at < wake)
+            wake = at;
         if (now >= next_report) {
             report();
             next_report = now + REPORT_EVERY;
@@ -419,6 +421,7 @@ static void set(const char *name, const char *value)
         {"trial_timeout_ms", &settings.trial_timeout, MILLISECOND},
         {"rate_per_second", &settings.rate, 1},
         {"capacity", &settings.capacity, 1},
+        {"late_orders", &settings.late_orders, 1},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (!strcmp(name, numbers[i].name)) {

@@ -132,18 +132,27 @@ class Service {
     process.stdout.write(`${JSON.stringify(line)}\n`);
   }
 
-  async run(due, start) {
+  async run(due, late, start) {
     const reporting = setInterval(() => this.report(), REPORT_EVERY_MS);
     const orders = [];
-    for (const [index, at] of due.entries()) {
-      const waitMs = Number(start + at - now()) / 1e6;
-      if (waitMs > 0) await sleep(waitMs);
-      orders.push(this.pay(index + 1));
+    for (const at of due) {
+      await until(start + at);
+      orders.push(this.pay(orders.length + 1));
+    }
+    for (const at of late) {
+      await until(start + at);
+      if (!["closed", "none"].includes(this.state())) orders.push(this.pay(orders.length + 1));
+      else if (this.inFlight === 0) break;
     }
     await Promise.all(orders);
     clearInterval(reporting);
     this.report();
   }
+}
+
+async function until(instant) {
+  const waitMs = Number(instant - now()) / 1e6;
+  if (waitMs > 0) await sleep(waitMs);
 }
 
 function classify(status) {
@@ -161,6 +170,13 @@ function due(settings) {
     start += BigInt(Math.floor(part.seconds * 1e9 + 0.5));
   }
   return instants;
+}
+
+/** More instants, for a client whose breaker is not closed after the last order; as in plan.py. */
+function late(settings) {
+  const last = due(settings).at(-1);
+  const gap = SECOND / BigInt(settings.orders.at(-1).per_second);
+  return Array.from({ length: settings.late_orders }, (_, k) => last + BigInt(k + 1) * gap);
 }
 
 const { values: options } = parseArgs({
@@ -182,6 +198,6 @@ input.close();
 process.stdin.destroy();
 const start = BigInt(/"start_ns": *(\d+)/.exec(line)[1]);
 log.write("start", { client: "node", guard });
-await service.run(due(settings), start);
+await service.run(due(settings), late(settings), start);
 log.write("end", { counters: service.counters, state: service.state() });
 log.close();

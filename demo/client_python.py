@@ -154,17 +154,26 @@ class Service:
             self.report()
             await asyncio.sleep(REPORT_EVERY)
 
-    async def run(self, due: list[int], start_ns: int) -> None:
+    async def run(self, due: list[int], late: list[int], start_ns: int) -> None:
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
             reporting = asyncio.create_task(self.keep_reporting())
             async with asyncio.TaskGroup() as orders:
                 for call, at in enumerate(due, 1):
-                    wait = start_ns + at - time.monotonic_ns()
-                    if wait > 0:
-                        await asyncio.sleep(wait / plan.SECOND)
+                    await until(start_ns + at)
                     orders.create_task(self.pay(session, call))
+                for at in late:
+                    await until(start_ns + at)
+                    if self.state() not in ("closed", "none"):
+                        call += 1
+                        orders.create_task(self.pay(session, call))
+                    elif self.in_flight == 0:
+                        break
             reporting.cancel()
             self.report()
+
+
+async def until(instant_ns: int) -> None:
+    await asyncio.sleep(max(0, instant_ns - time.monotonic_ns()) / plan.SECOND)
 
 
 def classify(status: int) -> str:
@@ -181,7 +190,7 @@ async def serve(settings: dict, port: int, guard: bool, file) -> None:
     print(json.dumps({"ready": True}), flush=True)
     start_ns = json.loads(sys.stdin.readline())["start_ns"]
     log.write("start", client="python", guard=guard)
-    await service.run(plan.due(settings), start_ns)
+    await service.run(plan.due(settings), plan.late(settings), start_ns)
     log.write("end", counters=service.totals(), state=service.state())
 
 

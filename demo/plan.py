@@ -54,3 +54,11 @@ def due(settings: dict) -> list[int]:
         instants += [start + k * gap for k in range(count)]
         start += int(part["seconds"] * SECOND + 0.5)
     return instants
+
+
+def late(settings: dict) -> list[int]:
+    """More instants, at the last pace. A client whose breaker is not closed after the last order (the machine
+    was busy with other things) takes as many more as it needs."""
+    last = due(settings)[-1]
+    gap = SECOND // settings["orders"][-1]["per_second"]
+    return [last + k * gap for k in range(1, settings["late_orders"] + 1)]

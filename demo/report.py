@@ -85,6 +85,12 @@ def checks_table(results: list[checks.Check]) -> str:
     return table(["", "claim", "seen"], rows, "text")
 
 
+def pace(part: dict) -> str:
+    if part["seconds"] < 0.1:
+        return f"{part['seconds'] * part['per_second']:.0f} at once"
+    return f"{part['per_second']} a second for {part['seconds']:g} s"
+
+
 def settings_table(settings: dict) -> str:
     breaker, bucket = settings["breaker"], settings["bucket"]
     rows = [
@@ -95,8 +101,7 @@ def settings_table(settings: dict) -> str:
         ["timeout of a call", f"{settings['call']['timeout_ms']} ms, inside the breaker"],
         ["a failure is", "a timeout, a broken connection, a status of 500 and above; 429 and 503 with "
          "<code>Retry-After</code> open the breaker until the instant they name; any other 4xx is ignored"],
-        ["orders of each client", ", then ".join(
-            f"{part['per_second']} a second for {part['seconds']:g} s" for part in settings["orders"])],
+        ["orders of each client", ", then ".join(map(pace, settings["orders"]))],
         ["the provider", ", then ".join(f"{part['phase']} for {part['seconds']:g} s" for part in settings["script"])],
     ]  # fmt: skip
     return table(["what", "value"], rows, "text")

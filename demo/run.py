@@ -25,7 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 # How long a client may take to come up, and how long after the last order it may still run.
 READY_WITHIN = 20
-DRAIN_WITHIN = 10
+DRAIN_WITHIN = 20
 SHORTEST = 30
 
 
@@ -49,7 +49,11 @@ def c_settings(settings: dict) -> list[str]:
     """The settings as words, for the client that reads no JSON."""
     orders = ",".join(f"{part['seconds']}:{part['per_second']}" for part in settings["orders"])
     named = settings["call"] | settings["breaker"] | settings["bucket"]
-    return [f"orders={orders}", *(f"{name}={value}" for name, value in named.items())]
+    return [
+        f"orders={orders}",
+        f"late_orders={settings['late_orders']}",
+        *(f"{name}={value}" for name, value in named.items()),
+    ]
 
 
 class Process:
