@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use seawall::{Clock, Instant};
 use seawall_host::MonotonicClock;
 
@@ -77,6 +78,11 @@ impl ManualClock {
     /// What it shows, in nanoseconds.
     fn now_ns(&self) -> u64 {
         self.0.now().as_nanos()
+    }
+
+    /// A copy shows the same time and moves by itself.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, (f64,)) {
+        (py.get_type::<Self>(), (self.now(),))
     }
 
     fn __repr__(&self) -> String {

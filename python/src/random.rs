@@ -8,6 +8,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use seawall::Random;
 
 /// How many forks lie between this process and the one that loaded the module.
@@ -84,5 +85,9 @@ impl ManualRandom {
     /// What every draw yields from now on.
     fn set(&self, value: u64) {
         self.0.store(value, Ordering::Relaxed);
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, (u64,)) {
+        (py.get_type::<Self>(), (self.0.load(Ordering::Relaxed),))
     }
 }

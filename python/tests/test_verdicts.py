@@ -1,0 +1,136 @@
+"""What counts as a failure, and what never does."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from conftest import fail
+
+import seawall
+
+
+def failures(breaker):
+    return breaker.snapshot().failed
+
+
+def raising(breaker, error):
+    with pytest.raises(type(error)) as raised:
+        breaker.call(fail, error)
+    assert raised.value is error, "the exception is the caller's own"
+
+
+def test_every_exception_is_a_failure_by_default(make):
+    breaker = make(failure_threshold=100)
+    for error in (ValueError(), TimeoutError(), OSError(), ExceptionGroup("two", [ValueError(), OSError()])):
+        before = failures(breaker)
+        raising(breaker, error)
+        assert failures(breaker) == before + 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        asyncio.CancelledError(),
+        KeyboardInterrupt(),
+        SystemExit(1),
+        GeneratorExit(),
+        StopIteration(),
+        StopAsyncIteration(),
+        BaseExceptionGroup("cancelled", [asyncio.CancelledError()]),
+        seawall.CircuitOpen("other: open", "other", "open"),
+        seawall.RateLimited("bucket: limited", "bucket", "rate_limited"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_control_flow_and_own_refusals_never_count_and_pass_through(make, error):
+    breaker = make(failure_threshold=1, is_failure=lambda error: True)
+    raising(breaker, error)
+    assert breaker.state == "closed" and failures(breaker) == 0
+    with pytest.raises(type(error)), breaker:
+        raise error
+    with pytest.raises(type(error)), breaker.admit():
+        raise error
+    assert breaker.state == "closed" and failures(breaker) == 0
+
+
+def test_ignored_classes_count_for_nothing(make):
+    breaker = make(ignore=(LookupError, ValueError))
+    raising(breaker, ConnectionError())
+    for _ in range(5):
+        raising(breaker, KeyError())
+        raising(breaker, ValueError())
+    assert failures(breaker) == 1, "neither a failure nor a success that would end the row"
+    assert failures(make(ignore=KeyError)) == 0, "one class need not be a tuple"
+
+
+def test_ignore_takes_exception_classes_only(make):
+    for wrong in (5, [5], "ValueError", int):
+        with pytest.raises(TypeError):
+            make(ignore=wrong)
+
+
+def test_a_predicate_decides_about_exceptions(make):
+    breaker = make(is_failure=lambda error: not isinstance(error, ValueError))
+    for _ in range(5):
+        raising(breaker, ValueError())
+    assert failures(breaker) == 0
+    raising(breaker, OSError())
+    raising(breaker, OSError())
+    assert breaker.state == "open"
+
+
+def test_a_predicate_decides_about_results(make):
+    breaker = make(is_failure_result=lambda status: status >= 500)
+    assert [breaker.call(int, status) for status in (503, 200, 503, 503)] == [503, 200, 503, 503]
+    assert breaker.state == "open"
+
+
+def test_the_same_rules_hold_for_trials(make, clock):
+    breaker = make(ignore=ValueError)
+    breaker.trip()
+    clock.advance(10.1)
+    raising(breaker, ValueError())
+    assert breaker.state == "half-open", "ignored: the place of the trial is free again"
+    raising(breaker, OSError())
+    assert breaker.state == "open"
+
+
+def test_a_predicate_that_raises_counts_as_if_it_were_not_there(make, caplog):
+    def broken(_):
+        raise RuntimeError("broken predicate")
+
+    breaker = make(is_failure=broken, is_failure_result=broken)
+    assert breaker.call(int, 5) == 5, "the result is not lost"
+    assert failures(breaker) == 0
+    raising(breaker, OSError("the call's own"))
+    raising(breaker, OSError("the call's own"))
+    assert breaker.state == "open"
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [
+        "circuit_breaker: a predicate raised"
+    ] * 3
+
+
+def test_an_interrupt_in_a_predicate_is_not_swallowed_and_loses_no_trial(make, clock):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    breaker = make(is_failure=interrupted, is_failure_result=interrupted)
+    breaker.trip()
+    clock.advance(10.1)
+    for call in (int, fail):
+        with pytest.raises(KeyboardInterrupt):
+            breaker.call(call)
+        assert breaker.snapshot().trials_in_flight == 0
+    assert breaker.state == "half-open"
+
+
+def test_slow_calls_count_when_asked_for(make, clock):
+    breaker = make(slow_after="200ms")
+
+    def slow():
+        clock.advance(0.3)
+
+    breaker.call(slow)
+    breaker.call(slow)
+    assert breaker.state == "open"
