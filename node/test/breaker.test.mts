@@ -1,0 +1,296 @@
+// The circuit breaker, as its specification.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { CircuitBreaker, CircuitOpen, Closed, Permit, Refusal } from "seawall";
+import type { BreakerOptions, RefusedEvent, Transition } from "seawall";
+import { ManualClock } from "seawall/testing";
+
+function breaker(options: BreakerOptions = {}): { breaker: CircuitBreaker; clock: ManualClock } {
+  const clock = new ManualClock(1_000);
+  return { breaker: new CircuitBreaker({ clock, ...options }), clock };
+}
+
+function fail(breaker: CircuitBreaker, times: number): void {
+  for (let i = 0; i < times; i++) breaker.admit().failure();
+}
+
+for (const cleanCheck of [true, false]) {
+  describe(`with the clean check ${cleanCheck ? "on" : "off"}`, () => {
+    const options = { cleanCheck };
+
+    test("five failures in a row open it, and it says until when", () => {
+      const { breaker: it, clock } = breaker({ ...options, name: "payments" });
+      fail(it, 4);
+      assert.equal(it.state, "closed");
+      fail(it, 1);
+      assert.equal(it.state, "open");
+      const refusal = it.decide();
+      assert.ok(refusal instanceof Refusal);
+      assert.deepEqual([refusal.reason, refusal.when, refusal.policy], ["open", "at", "payments"]);
+      assert.ok(refusal.retryAfter! >= 30_000 && refusal.retryAfter! <= 30_002, String(refusal.retryAfter));
+      clock.advance(refusal.retryAfter!);
+      assert.ok(it.decide() instanceof Permit, "after exactly that long the next call is the trial");
+    });
+
+    test("a success between failures starts the count anew", () => {
+      const { breaker: it } = breaker(options);
+      fail(it, 4);
+      it.admit().success();
+      fail(it, 4);
+      assert.equal(it.state, "closed");
+    });
+
+    test("a token is a number; below 0 is a no that can be explained", () => {
+      const { breaker: it } = breaker({ ...options, failureThreshold: 1 });
+      const token = it.tryAdmit();
+      assert.ok(token >= 0);
+      assert.equal(it.fail(token), "counted");
+      const code = it.tryAdmit();
+      assert.ok(code < 0);
+      assert.equal(it.refusal(code).reason, "open");
+      assert.match(it.refusal(code).explain(), /^The circuit breaker is open; ask again in 30/);
+    });
+
+    test("a result from before a change of state is stale, whichever it is", () => {
+      const { breaker: it, clock } = breaker({ ...options, failureThreshold: 1 });
+      const [late, later, latest] = [it.tryAdmit(), it.tryAdmit(), it.tryAdmit()];
+      it.fail(it.tryAdmit());
+      assert.equal(it.ok(late!), "stale");
+      clock.advance("31s");
+      const trial = it.admit();
+      assert.equal(it.ok(later!), "stale");
+      assert.equal(it.fail(latest!), "stale");
+      assert.equal(it.state, "half-open");
+      assert.equal(trial.success(), "counted");
+      assert.equal(it.state, "closed");
+    });
+
+    test("half-open lets out as many trials as stated and no more", () => {
+      const { breaker: it, clock } = breaker({ ...options, failureThreshold: 1, trials: 3 });
+      fail(it, 1);
+      clock.advance("31s");
+      const trials = [it.admit(), it.admit(), it.admit()];
+      assert.ok(trials.every((permit) => permit.trial));
+      const refusal = it.decide();
+      assert.ok(refusal instanceof Refusal);
+      assert.deepEqual([refusal.reason, refusal.when], ["trials_busy", "depends"]);
+      for (const permit of trials) permit.success();
+      assert.equal(it.state, "closed");
+    });
+  });
+}
+
+test("a permit is settled once", () => {
+  const { breaker: it } = breaker({ failureThreshold: 2 });
+  const permit = it.admit();
+  assert.equal(permit.failure(), "counted");
+  assert.equal(permit.failure(), "stale");
+  assert.equal(it.state, "closed", "the second failure did not count");
+});
+
+test("admit throws CircuitOpen with reason, instant, wait and policy", () => {
+  const { breaker: it, clock } = breaker({ name: "search", failureThreshold: 1, resetAfter: "2s" });
+  fail(it, 1);
+  assert.throws(
+    () => it.admit(),
+    (error: unknown) => {
+      assert.ok(error instanceof CircuitOpen);
+      assert.equal(error.name, "CircuitOpen");
+      assert.deepEqual([error.reason, error.when, error.policy], ["open", "at", "search"]);
+      assert.ok(error.retryAfter! >= 2_000 && error.at! >= clock.now + 2_000 && error.at! < clock.now + 2_003);
+      assert.match(error.message, /^search: The circuit breaker is open; ask again in 2 s|2.1 s$/);
+      return true;
+    },
+  );
+});
+
+test("a dependency that says when it is back is asked then", () => {
+  const { breaker: it, clock } = breaker();
+  it.admit().failure({ retryAfter: "7s" });
+  assert.equal(it.state, "open");
+  clock.advance(7_003);
+  assert.equal(it.state, "half-open");
+  it.admit().failure({ until: clock.nanos + 3_000_000_000n });
+  assert.equal(it.state, "open");
+  clock.advance(3_003);
+  it.admit().failure({ until: clock.now + 500 });
+  clock.advance(499);
+  assert.equal(it.state, "open");
+  clock.advance(3);
+  assert.equal(it.state, "half-open");
+});
+
+test("slow successes count where slowAfter is set", () => {
+  const { breaker: it, clock } = breaker({ failureThreshold: 2, slowAfter: 100 });
+  for (let i = 0; i < 2; i++) {
+    const permit = it.admit();
+    clock.advance(101);
+    permit.success();
+  }
+  assert.equal(it.state, "open");
+  it.reset();
+  const token = it.tryAdmit();
+  it.ok(token, 101);
+  it.ok(it.tryAdmit(), "100ms");
+  assert.equal(it.snapshot().calls, 0, "100 ms is not slow, and starts the count anew");
+});
+
+test("every change of state is told once, after the operation, to who listens", () => {
+  const { breaker: it, clock } = breaker({ name: "mail", failureThreshold: 1 });
+  const seen: Transition[] = [];
+  const stop = it.onTransition((transition) => {
+    assert.equal(it.state, transition.to, "the operation is done");
+    seen.push(transition);
+  });
+  fail(it, 1);
+  clock.advance("31s");
+  it.admit().success();
+  it.trip({ retryAfter: 10 });
+  it.halfOpen();
+  it.reset();
+  assert.deepEqual(
+    seen.map(({ from, to, cause }) => [from, to, cause]),
+    [
+      ["closed", "open", "failure_threshold"],
+      ["open", "half-open", "due"],
+      ["half-open", "closed", "trials_succeeded"],
+      ["closed", "open", "tripped"],
+      ["open", "half-open", "half_opened"],
+      ["half-open", "closed", "reset"],
+    ],
+  );
+  assert.deepEqual([seen[0]!.policy, seen[0]!.calls, seen[0]!.failed], ["mail", 1, 1]);
+  assert.equal(seen[0]!.at, 1_000);
+  stop();
+  it.trip();
+  assert.equal(seen.length, 6);
+});
+
+test("a listener may use the breaker, and one that throws harms nobody but the process's own handler", async () => {
+  const { breaker: it } = breaker({ failureThreshold: 1 });
+  const states: string[] = [];
+  it.onTransition(({ to }) => {
+    if (to === "open") it.reset();
+  });
+  it.onTransition(() => {
+    throw new Error("from a listener");
+  });
+  it.onTransition(({ to }) => states.push(to));
+  const caught: string[] = [];
+  const before = process.rawListeners("uncaughtException");
+  process.removeAllListeners("uncaughtException");
+  process.on("uncaughtException", (error) => caught.push(error.message));
+  try {
+    assert.equal(it.admit().failure(), "counted");
+    await new Promise((resolve) => setImmediate(resolve));
+  } finally {
+    process.removeAllListeners("uncaughtException");
+    for (const listener of before) process.on("uncaughtException", listener as () => void);
+  }
+  assert.deepEqual(states.sort(), ["closed", "open"]);
+  assert.deepEqual(caught, ["from a listener", "from a listener"]);
+});
+
+test("refusals are counted by reason, and told to who listens", () => {
+  const { breaker: it, clock } = breaker({ name: "x", failureThreshold: 1 });
+  const seen: RefusedEvent[] = [];
+  it.onRefused((event) => seen.push(event));
+  fail(it, 1);
+  it.tryAdmit();
+  it.tryAdmit();
+  it.mode = "forced-open";
+  it.tryAdmit();
+  it.mode = "normal";
+  clock.advance("31s");
+  it.tryAdmit();
+  it.tryAdmit();
+  assert.deepEqual(it.refused, { open: 2, forced_open: 1, trials_busy: 1 });
+  assert.deepEqual(seen.map(({ reason }) => reason), ["open", "open", "forced_open", "trials_busy"]);
+  assert.equal(seen[0]!.policy, "x");
+});
+
+test("modes: forced open keeps what it learnt, disabled records nothing, shadow never refuses", () => {
+  const { breaker: it } = breaker({ failureThreshold: 3 });
+  fail(it, 2);
+  it.mode = "forced-open";
+  assert.throws(() => it.admit(), { reason: "forced_open" });
+  it.mode = "disabled";
+  fail(it, 9);
+  it.mode = "shadow";
+  assert.equal(it.snapshot().failed, 2);
+  fail(it, 1);
+  assert.equal(it.state, "open");
+  const permit = it.admit();
+  assert.equal(permit.bypassed?.reason, "open");
+  assert.equal(permit.success(), "neutral");
+  assert.throws(() => (it.mode = "ajar" as never), { name: "ConfigError", field: "mode" });
+});
+
+test("the configuration changes while it runs, and what was learnt stays", () => {
+  const { breaker: it } = breaker({ failureThreshold: 5 });
+  fail(it, 2);
+  it.configure({ failureThreshold: 3 });
+  fail(it, 1);
+  assert.equal(it.state, "open");
+  assert.throws(() => it.configure({ trials: 0 }), { name: "ConfigError", field: "trials", value: 0 });
+});
+
+test("slowAfter may be turned on while calls are in flight; those count as fast", () => {
+  const { breaker: it, clock } = breaker({ failureThreshold: 1 });
+  const before = it.admit();
+  it.configure({ failureThreshold: 1, slowAfter: 10 });
+  clock.advance(50);
+  before.success();
+  assert.equal(it.state, "closed");
+  const after = it.admit();
+  clock.advance(50);
+  after.success();
+  assert.equal(it.state, "open");
+});
+
+test("explain and snapshot say what is, with figures", () => {
+  const { breaker: it, clock } = breaker({ failureRate: 0.5, window: 20, resetAfter: "30s" });
+  for (let i = 0; i < 20; i++) {
+    const permit = it.admit();
+    if (i < 9) permit.success();
+    else permit.failure();
+    if (it.state === "open") break;
+  }
+  assert.match(it.explain(), /^open: \d+ of the last \d+ calls failed; next trial in 30(\.\d)? s$/);
+  const { state, mode, calls, failed, cause, until, changedAt } = it.snapshot();
+  assert.deepEqual([state, mode, calls, failed, cause], ["open", "normal", 18, 9, "failure_rate"]);
+  assert.ok(until! >= clock.now + 30_000 && Math.abs(changedAt! - clock.now) < 0.01);
+});
+
+test("a closed object: everything but a settlement throws Closed; closing twice is fine", () => {
+  const { breaker: it } = breaker();
+  const permit = it.admit();
+  const token = it.tryAdmit();
+  it.close();
+  it.close();
+  assert.equal(permit.success(), "stale");
+  assert.equal(it.fail(token), "stale");
+  for (const use of [
+    () => it.tryAdmit(),
+    () => it.decide(),
+    () => it.state,
+    () => it.snapshot(),
+    () => it.explain(),
+    () => it.mode,
+    () => it.trip(),
+    () => it.reset(),
+    () => it.configure({}),
+  ]) {
+    assert.throws(use, Closed);
+  }
+});
+
+test("without a manual clock it goes by the system's", () => {
+  const it = new CircuitBreaker({ failureThreshold: 1, resetAfter: "1d", resetJitter: 0.5, resetCap: "2d" });
+  it.admit().failure();
+  const refusal = it.decide();
+  assert.ok(refusal instanceof Refusal);
+  const until = Number(process.hrtime.bigint()) / 1e6 + refusal.retryAfter!;
+  assert.ok(Math.abs(refusal.at! - until) < 10_000, "instants are those of process.hrtime");
+});
