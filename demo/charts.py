@@ -163,6 +163,7 @@ def outcomes(without: checks.Run, guarded: checks.Run, narrow: bool) -> str:
     sheet = Sheet(
         "outcomes", "What became of the orders over time", narrow, (11, 5), (4.4, 5), nrows=2, sharex=True, sharey=True
     )
+    highest = 0.0
     for axis, run, name in zip(sheet.axes, (without, guarded), ("without seawall", "with seawall"), strict=True):
         shade(axis, settings, sheet, names=run is without)
         found: dict[str, list[float]] = {result: [] for result in RESULTS}
@@ -175,6 +176,7 @@ def outcomes(without: checks.Run, guarded: checks.Run, narrow: bool) -> str:
             top = values if base is None else [a + b for a, b in zip(base, values, strict=True)]
             axis.stairs(top, edges, baseline=base or 0, fill=True, color=RESULTS[result], alpha=0.9, label=result)
             base = top
+            highest = max(highest, *top)
         axis.set_ylabel("orders per second")
         axis.annotate(
             name,
@@ -187,7 +189,7 @@ def outcomes(without: checks.Run, guarded: checks.Run, narrow: bool) -> str:
             fontsize=sheet.small,
         )
     axis.set_xlabel("seconds from the first order")
-    axis.set_ylim(0, max(part["per_second"] for part in settings["orders"]) * len(plan.CLIENTS) * 1.3)
+    axis.set_ylim(0, highest * 1.2)
     handles = [Patch(color=colour, label=result) for result, colour in RESULTS.items()]
     sheet.figure.legend(handles=handles, loc="outside upper left", ncols=3, fontsize=sheet.small)
     return sheet.svg()

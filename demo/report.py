@@ -126,6 +126,7 @@ def write(path: pathlib.Path, without: checks.Run, guarded: checks.Run, results:
         outcomes=chart(charts.outcomes, without, guarded),
         states=chart(charts.states, guarded),
         waits=chart(charts.waits, without, guarded),
+        limited=f"{kept.refused.get('rate_limited', 0):,}",
         capacity=guarded.settings["bucket"]["capacity"],
         timeout=guarded.settings["call"]["timeout_ms"],
         totals=totals_table(without, guarded),
