@@ -17,73 +17,73 @@ class CircuitBreakerOptions(TypedDict, total=False):
     """How a circuit breaker judges. Consecutive mode unless one of failure_rate, window, minimum_calls and
     slow_rate is given, which make it rate mode."""
 
-    failure_threshold: int
+    failure_threshold: int | None
     """Consecutive mode: so many failures in a row open it. 5, so that one bad minute of a flaky network does
     not cut a healthy dependency off. (1 to 1000000; default 5)"""
 
-    failure_rate: float
+    failure_rate: float | None
     """Rate mode: it opens when at least this share of the window failed. Half, the field's common choice:
     below it, most calls still help somebody. (0.000001 to 1; default 0.5)"""
 
-    window: int
+    window: int | None
     """Rate mode: how many of the last calls are judged. 20 fit one word. (2 to 20; default 20)"""
 
-    minimum_calls: int
+    minimum_calls: int | None
     """Rate mode: so many calls must be in the window before it may open. 10, or the window if that is
     shorter, so that the first failure after a start is not a rate of 100 %. (1 to 20; default 10, at most
     `window`)"""
 
-    slow_after: Span
+    slow_after: Span | None
     """A call that took longer than this is slow; 0 turns it off, since what is slow only the caller knows. In
     consecutive mode and for trials a slow success counts as a failure. (0 ns to 24 h; default off)"""
 
-    slow_rate: float
+    slow_rate: float | None
     """Rate mode: it opens when at least this share of the window was slow. All of it: slowness alone opens it
     only when nothing else is left. (0.000001 to 1; default 1)"""
 
-    trials: int
+    trials: int | None
     """How many trial calls a half-open round lets out, and the most that are out at once. One in consecutive
     mode; three in rate mode, so that one lucky success does not close it. (1 to 15; default 1 in consecutive
     mode, 3 in rate mode)"""
 
-    close_after: int
+    close_after: int | None
     """So many successful trials close it; it reopens as soon as they can no longer be reached. All of them by
     default: a dependency that fails one call in three has not recovered. (1 to 15; default `trials`)"""
 
-    reset_after: Span
+    reset_after: Span | None
     """How long it stays open before the first trial. Long enough to recover, short enough not to prolong the
     outage. (1 ms to 7 d; default 30 s)"""
 
-    reset_factor: float
+    reset_factor: float | None
     """Each reopening multiplies the open period by this. 1: the period is what was stated. (1 to 32; default
     1)"""
 
-    reset_cap: Span
+    reset_cap: Span | None
     """The longest open period that `reset_factor` and `reset_jitter` lead to. (1 ms to 7 d; default 5 min, at
     least `reset_after`)"""
 
-    reset_jitter: float
+    reset_jitter: float | None
     """Spreads the open period by this share either way, never above `reset_cap`, so that a fleet does not
     come back in one instant. 0: without randomness there is none. (0 to 0.9; default 0)"""
 
-    told_cap: Span
+    told_cap: Span | None
     """The longest open period that a dependency may ask for (`Retry-After`). (1 ms to 7 d; default 60 min)"""
 
-    trial_timeout: Span
+    trial_timeout: Span | None
     """A trial that is not settled for so long has expired: its place is free again and its late result is
     stale. (1 ms to 60 min; default `reset_after`, at most 1 h)"""
 
-    expired_trials: ExpiredTrials
+    expired_trials: ExpiredTrials | None
     """What follows when trials expire. Another round: a caller that died says nothing about the dependency.
     (again, open, close; default again)"""
 
-    mode: Mode
+    mode: Mode | None
     """What it does with what it measures. (normal, forced-open, disabled, shadow; default normal)"""
 
 class TokenBucketOptions(TypedDict, total=False):
     """How fast, and how much at once. rate and capacity must be stated."""
 
-    period: Span
+    period: Span | None
     """The period that `rate` counts in. A second: the field's unit. (1 ns to 365 d; default 1 s)"""
 
     rate: Required[float | str]
@@ -94,6 +94,6 @@ class TokenBucketOptions(TypedDict, total=False):
     """So many tokens fit, and so many are admitted at once after a pause. (1 to 1099511627775; must be
     stated)"""
 
-    start: Fill
+    start: Fill | None
     """How it starts. Full: a service that has just started owes nobody anything. (full, empty; default
     full)"""

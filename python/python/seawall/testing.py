@@ -7,11 +7,15 @@ from contextlib import contextmanager
 
 from ._seawall import CircuitBreaker, ManualClock, ManualRandom
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._options import Mode
+
 __all__ = ["ManualClock", "ManualRandom", "mode"]
 
 
 @contextmanager
-def mode(breaker: CircuitBreaker, mode: str) -> Iterator[CircuitBreaker]:
+def mode(breaker: CircuitBreaker, mode: Mode) -> Iterator[CircuitBreaker]:
     """Has `breaker` in `mode` inside the block: `forced-open` to see what callers do about a refusal,
     `disabled` to take it out of a test. What it had learnt is there again afterwards."""
     before = breaker.mode
