@@ -1,6 +1,10 @@
 /* Counts that must hold whatever threads do at the same time. */
+#define _DEFAULT_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -176,6 +180,35 @@ static void no_failure_is_lost_while_the_configuration_changes(void)
     EQUAL(figures.failed, THREADS * 1000);
 }
 
+/* What processes share: the bucket, and how many tokens each of them got. */
+struct between_processes {
+    sw_token_bucket bucket;
+    uint64_t admitted[2];
+};
+
+static void processes_share_a_bucket(void)
+{
+    sw_token_bucket_config config = sw_token_bucket_config_default();
+    struct between_processes *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t child;
+    if (shared == MAP_FAILED) {
+        CHECK(!"memory to share");
+        return;
+    }
+    config.rate = 1;
+    config.capacity = 50001;
+    EQUAL(sw_token_bucket_init(&shared->bucket, &config, 0), SW_OK);
+    child = fork();
+    for (int i = 0; i < ROUNDS; i++)
+        shared->admitted[child == 0] += sw_token_bucket_try_acquire(&shared->bucket, 1, 0, NULL, NULL) == SW_OK;
+    if (child == 0)
+        _exit(0);
+    CHECK(waitpid(child, NULL, 0) == child);
+    EQUAL(shared->admitted[0] + shared->admitted[1], 50001);
+    munmap(shared, sizeof *shared);
+}
+
 static void the_clock_and_the_randomness_of_the_system(void)
 {
     sw_random random;
@@ -192,6 +225,7 @@ int main(void)
     RUN(of_several_that_settle_a_permit_one_does);
     RUN(no_more_trials_than_stated_go_out);
     RUN(no_failure_is_lost_while_the_configuration_changes);
+    RUN(processes_share_a_bucket);
     RUN(the_clock_and_the_randomness_of_the_system);
     return check_end();
 }
