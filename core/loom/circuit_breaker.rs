@@ -346,6 +346,24 @@ fn a_change_of_mode_and_a_change_of_numbers_do_not_undo_each_other() {
 }
 
 #[test]
+fn a_change_that_is_never_published_decides_nothing() {
+    model("circuit_breaker::a_change_that_is_never_published_decides_nothing", Preemptions(Some(3), None), || {
+        let breaker = opened(&consecutive(1));
+        // Two slots are lost, so that the next change but one is written where the present one stands.
+        for _ in 0..2 {
+            stop_after(4, || breaker.configure(&consecutive(1)));
+        }
+        let changer = spawn(&breaker, |breaker| {
+            assert!(breaker.configure(&consecutive(2)).is_ok());
+            // Claim and all seven words, and no more.
+            stop_after(11, || breaker.configure(&consecutive(1).mode(Mode::ForcedOpen)));
+        });
+        assert_eq!(breaker.try_admit(at(5), 0).verdict.map_err(|no| no.reason), Err(Reason::Open));
+        join(changer);
+    });
+}
+
+#[test]
 fn forced_open_refuses_and_keeps_what_was_learnt() {
     model("circuit_breaker::forced_open_refuses_and_keeps_what_was_learnt", Preemptions(Some(2), None), || {
         let breaker = new(&consecutive(2));

@@ -23,6 +23,10 @@ pub(super) struct Preemptions(pub(super) Option<usize>, pub(super) Option<usize>
 /// Small enough for all interleavings.
 pub(super) const ALL: Preemptions = Preemptions(None, None);
 
+/// What plain mode can afford every day: there loom also tries the old values of every atomic.
+#[cfg(seawall_loom)]
+const PLAIN: usize = 2;
+
 /// Runs `body` under the model checker of this build and prints how often it ran.
 #[cfg(seawall_loom)]
 pub(super) fn model(name: &str, preemptions: Preemptions, body: impl Fn() + Send + Sync + 'static) {
@@ -31,7 +35,8 @@ pub(super) fn model(name: &str, preemptions: Preemptions, body: impl Fn() + Send
     let counted = executions.clone();
     let mut builder = loom::model::Builder::new();
     let long = std::env::var_os("SEAWALL_LOOM_LONG").is_some();
-    builder.preemption_bound = if long { preemptions.1 } else { preemptions.0 };
+    let daily = if cfg!(seawall_loom_rmw) { preemptions.0 } else { preemptions.0.map(|bound| bound.min(PLAIN)) };
+    builder.preemption_bound = if long { preemptions.1 } else { daily };
     builder.max_branches = 5_000;
     if long {
         // What has not been explored by then is left to random schedules.

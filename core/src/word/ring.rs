@@ -17,6 +17,10 @@
 //! A pusher stopped half-way costs its own event: readers pass over it as soon as a later one is
 //! there. One that wakes a lap later finds newer words and leaves them alone. It would take 65 535
 //! laps during one stop to mix two events up.
+//!
+//! # Orders
+//! The words are Release and Acquire: whoever polls an event sees what was done before it was pushed.
+//! Tickets are Relaxed: they only count, and each word says by itself which event it belongs to.
 
 use super::bits::Bits;
 use super::storage::{Head, Kind, StorageError, Stored};
@@ -122,7 +126,7 @@ impl EventRing {
         if capacity == 0 {
             return;
         }
-        let ticket = self.next.fetch_add(1, Ordering::AcqRel);
+        let ticket = self.next.fetch_add(1, Ordering::Relaxed);
         let Some(slot) = self.slot(ticket, capacity) else { return };
         for (word, data) in slot.iter().zip(event) {
             let mine = DATA.of(data) | LAP.of(lap(ticket, capacity));
@@ -142,7 +146,7 @@ impl EventRing {
         if capacity == 0 {
             return None;
         }
-        let next = self.next.load(Ordering::Acquire);
+        let next = self.next.load(Ordering::Relaxed);
         let oldest = next.saturating_sub(capacity);
         if cursor.ticket > next {
             // The ring was emptied since.
