@@ -1,6 +1,9 @@
 //! The bodies of the fuzz targets on a fixed stream of pseudo-random bytes: at least 10^6 operations of
 //! each primitive against its plain model, the same ones every time.
 
+use std::fs;
+use std::path::Path;
+
 use seawall::Random;
 use seawall_oracle::bodies;
 
@@ -8,7 +11,18 @@ use seawall_oracle::bodies;
 const OPERATIONS: usize = 1_000_000;
 const LONGEST: usize = 4096;
 
-fn replay(seed: u64, body: fn(&[u8]) -> usize) {
+/// What a fuzzer once found, never again.
+fn found(target: &str, body: fn(&[u8]) -> usize) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/found").join(target);
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.expect("a file").path();
+        println!("{}", path.display());
+        body(&fs::read(path).expect("an input"));
+    }
+}
+
+fn replay(target: &str, seed: u64, body: fn(&[u8]) -> usize) {
+    found(target, body);
     let random = Random::seeded(seed);
     let (mut operations, mut inputs) = (0, 0u64);
     while operations < OPERATIONS {
@@ -23,20 +37,20 @@ fn replay(seed: u64, body: fn(&[u8]) -> usize) {
 
 #[test]
 fn circuit_breaker() {
-    replay(1, bodies::circuit_breaker);
+    replay("circuit_breaker", 1, bodies::circuit_breaker);
 }
 
 #[test]
 fn token_bucket() {
-    replay(2, bodies::token_bucket);
+    replay("token_bucket", 2, bodies::token_bucket);
 }
 
 #[test]
 fn event_ring() {
-    replay(3, bodies::event_ring);
+    replay("event_ring", 3, bodies::event_ring);
 }
 
 #[test]
 fn config_text() {
-    replay(4, bodies::config_text);
+    replay("config_text", 4, bodies::config_text);
 }

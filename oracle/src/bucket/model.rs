@@ -80,8 +80,8 @@ impl Rules {
 struct Contents {
     parts: i128,
     at: u64,
-    /// How many refunds have left later takers in place, modulo 16.
-    refunds: u8,
+    /// How many refunds left later takers in place, and configurations came, modulo 16.
+    moves: u8,
     /// How many configurations there have been, modulo the 4 slots.
     slot: u8,
 }
@@ -109,7 +109,7 @@ impl Model {
     pub fn new(config: &TokenBucketConfig, now: u64) -> Option<Self> {
         let (rules, fill) = Rules::of(config)?;
         let parts = if fill == Fill::Full { rules.full() } else { 0 };
-        Some(Self { rules, contents: Contents { parts, at: now, refunds: 0, slot: 0 }, reservations: Vec::new() })
+        Some(Self { rules, contents: Contents { parts, at: now, moves: 0, slot: 0 }, reservations: Vec::new() })
     }
 
     /// How many reservations it has made.
@@ -221,7 +221,7 @@ impl Model {
             return Refund::Nothing;
         }
         self.put(parts + refund, now);
-        self.contents.refunds = (self.contents.refunds + 1) % 16;
+        self.contents.moves = (self.contents.moves + 1) % 16;
         if refund == taken { Refund::Full } else { Refund::Part }
     }
 
@@ -230,7 +230,7 @@ impl Model {
         let full_at = |c: &Contents, rules: &Rules| i128::from(c.at) * i128::from(rules.ticks) + rules.full() - c.parts;
         let (mine, other) = (&self.contents, &held.after);
         mine.slot == other.slot
-            && mine.refunds == other.refunds
+            && mine.moves == other.moves
             && (full_at(mine, &self.rules) - full_at(other, &held.rules)).rem_euclid(REPEATS) == 0
     }
 
@@ -241,6 +241,7 @@ impl Model {
         let parts = (self.parts(now) * new).div_euclid(old).min(rules.full()).max(rules.least());
         self.put(parts, now);
         self.contents.slot = (self.contents.slot + 1) % 4;
+        self.contents.moves = (self.contents.moves + 1) % 16;
         self.rules = rules;
     }
 
