@@ -39,7 +39,9 @@ fn needs(config: &CircuitBreakerConfig) -> u32 {
         let place = CircuitBreakerConfig::FIELDS.iter().position(|field| field.name == name);
         place.and_then(|place| Config::get(config, place)).unwrap_or(0) > 0
     };
-    u32::from(given("slow_after")) * SLOT_TIMED | u32::from(given("reset_jitter")) * SLOT_JITTERED
+    let timed = if given("slow_after") { SLOT_TIMED } else { 0 };
+    let jittered = if given("reset_jitter") { SLOT_JITTERED } else { 0 };
+    timed | jittered
 }
 
 /// Randomness, where it matters.

@@ -1,7 +1,7 @@
 // Builds the native half for this platform and puts it where the loader looks.
 
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, renameSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -34,4 +34,8 @@ const binary = join(dist, `seawall.${triple()}.node`);
 // Renamed into place: a process that has the old one loaded keeps it whole.
 copyFileSync(library, `${binary}.new`);
 renameSync(`${binary}.new`, binary);
+// The tarball carries the licences; npm takes them only from the package's own folder.
+for (const name of readdirSync(root).filter((name) => name.startsWith("LICENSE"))) {
+  copyFileSync(join(root, name), join(root, "node", name));
+}
 console.log(`built ${binary.slice(root.length + 1)}`);
