@@ -3,8 +3,8 @@
 
     run.py [--seconds N] [--out DIR] [--plain]
 
-Prints a live table (plain lines when standard output is no terminal), then checks the logs, writes
-the report and says where it is. Exits with 1 when a check fails.
+build.py must have run before. Prints a live table (plain lines when standard output is no terminal), then
+checks the logs, writes the report and says where it is. Exits with 1 when a check fails.
 """
 
 import argparse
@@ -16,33 +16,17 @@ import subprocess
 import sys
 import time
 
+import build
 import checks
 import plan
 import report
 import screen
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent
 # How long a client may take to come up, and how long after the last order it may still run.
 READY_WITHIN = 20
 DRAIN_WITHIN = 20
 SHORTEST = 30
-
-
-LIBRARY = ROOT / "target" / "c" / "libseawall.a"
-
-
-def build_clients(out: pathlib.Path) -> None:
-    """What is left to do when the faces are built: compile the C client, show Node where seawall is."""
-    if not LIBRARY.is_file():
-        raise SystemExit("libseawall.a is missing: cargo build -p seawall-ffi --profile c")
-    words = ["cc", "-std=c11", "-O2", "-Wall", "-Wextra", "-o", out / "client_c", HERE / "client_c.c"]
-    words += ["-I", ROOT / "ffi" / "include", LIBRARY, "-lpthread", "-lm", "-ldl"]
-    subprocess.run(list(map(str, words)), check=True)
-    modules = HERE / "node_modules"
-    modules.mkdir(exist_ok=True)
-    if not (modules / "seawall").exists():
-        (modules / "seawall").symlink_to(ROOT / "node", target_is_directory=True)
 
 
 def c_settings(settings: dict) -> list[str]:
@@ -116,7 +100,7 @@ async def rush(folder: pathlib.Path, settings_file: pathlib.Path, guard: bool, v
         clients = [
             await part("python", sys.executable, HERE / "client_python.py", *files("python"), *common),
             await part("node", "node", HERE / "client_node.mjs", *files("node"), *common),
-            await part("c", folder.parent / "client_c", *c_words),
+            await part("c", build.CLIENT, *c_words),
         ]
         await asyncio.gather(*(client.first() for client in clients))
         start_ns = time.monotonic_ns() + plan.SECOND // 4
@@ -163,7 +147,6 @@ def main() -> int:
     settings = plan.load(HERE / "settings.json", arguments.seconds and arguments.seconds / 2)
     settings_file = out / "settings.json"
     settings_file.write_text(json.dumps(settings, indent=2) + "\n")
-    build_clients(out)
 
     faults = []
     with screen.view(settings, arguments.plain) as view:
