@@ -1,8 +1,9 @@
 # Every target does its own set-up (tools/setup.py installs only what is missing) and is quick to run again.
 # The parts behind test, lint and prove are listed in tools/*.toml.
-.PHONY: help test lint prove generate clean
+.PHONY: help demo test lint prove generate clean
 
 help:
+	@echo 'make demo       the lunch rush: three clients, one provider that falls over, and a report'
 	@echo 'make test       every test, at most 20 minutes from clean on 2 cores'
 	@echo 'make lint       formatting, lints, stale generated files'
 	@echo 'make prove      the long proofs'
@@ -10,6 +11,11 @@ help:
 	@echo 'make clean      remove everything that was built'
 	@echo
 	@echo 'One part alone: tools/run_parts.py tools/test.toml "NAME"'
+
+demo:
+	@tools/setup.py venv npm debian:gcc
+	@.venv/bin/python demo/build.py
+	@.venv/bin/python demo/run.py
 
 test:
 	@tools/setup.py venv debian:gcc
@@ -27,4 +33,4 @@ generate:
 	cargo run -q -p seawall-generate
 
 clean:
-	rm -rf target fuzz/target ffi/firmware/target node/node_modules .venv .ruff_cache .pytest_cache
+	rm -rf target fuzz/target ffi/firmware/target node/node_modules demo/node_modules demo/out .venv .ruff_cache .pytest_cache
