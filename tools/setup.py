@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Set up what a target of the Makefile needs, and only what is missing.
 
-    setup.py NEED ...        NEED: venv, npm, debian:PACKAGE, cargo:CRATE@VERSION, target:TRIPLE
+    setup.py NEED ...        NEED: venv, npm, python, debian:PACKAGE, cargo:CRATE@VERSION, target:TRIPLE
 
 Safe to run at any time; a second run only looks. Debian packages are installed with apt-get when
 run as root; otherwise the exact command is printed and the run ends.
@@ -91,6 +91,22 @@ def npm() -> None:
     stamp.write_text(key)
 
 
+def python() -> None:
+    """The Python face as it is in the tree, built into .venv."""
+    venv()
+    sources = [ROOT / "Cargo.toml", ROOT / "Cargo.lock", ROOT / "python" / "pyproject.toml"]
+    for folder in ("core", "host", "python"):
+        sources += sorted([ROOT / folder / "Cargo.toml", *(ROOT / folder / "src").rglob("*.rs")])
+    stamp = VENV / "python-stamp"
+    key = digest(sources)
+    if stamped(stamp, key):
+        return
+    say("building the Python face")
+    maturin = str(VENV / "bin" / "maturin")
+    run(maturin, "develop", "--quiet", cwd=ROOT / "python", VIRTUAL_ENV=str(VENV))
+    stamp.write_text(key)
+
+
 def cargo(crate: str, version: str) -> None:
     listed = subprocess.run(["cargo", "install", "--list"], capture_output=True, text=True).stdout
     if f"{crate} v{version}:" not in listed:
@@ -111,6 +127,8 @@ def main() -> None:
             venv()
         elif kind == "npm":
             npm()
+        elif kind == "python":
+            python()
         elif kind == "cargo":
             cargo(*rest.split("@"))
         elif kind == "target":

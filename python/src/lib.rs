@@ -21,6 +21,10 @@ mod ready;
 mod snapshot;
 mod span;
 
+use core::sync::atomic::{AtomicI64, Ordering};
+
+use pyo3::exceptions::PyImportError;
+use pyo3::ffi;
 use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
@@ -50,6 +54,23 @@ mod _seawall {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::only_one_interpreter()?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}
+
+/// What is cached here (exception classes, the context variable) belongs to one interpreter, so a second
+/// one of the same process is refused when it imports, and not surprised when it calls.
+fn only_one_interpreter() -> PyResult<()> {
+    static FIRST: AtomicI64 = AtomicI64::new(-1);
+    // SAFETY: a module is initialised by a thread that is attached to an interpreter.
+    let interpreter = unsafe { ffi::PyInterpreterState_Get() };
+    // SAFETY: the interpreter of the calling thread.
+    let current = unsafe { ffi::PyInterpreterState_GetID(interpreter) };
+    match FIRST.compare_exchange(-1, current, Ordering::Relaxed, Ordering::Relaxed) {
+        Err(first) if first != current => Err(PyImportError::new_err(
+            "seawall serves one interpreter of a process, and another subinterpreter has imported it already",
+        )),
+        _ => Ok(()),
     }
 }

@@ -7,9 +7,9 @@ import logging
 
 import pytest
 import trio
-from seawall.testing import ManualClock
 
 import seawall
+from seawall.testing import ManualClock
 
 
 @pytest.fixture

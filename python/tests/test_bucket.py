@@ -20,7 +20,13 @@ def test_a_decision_says_everything_without_an_exception(bucket):
     assert yes and (yes.allowed, yes.remaining, yes.reset_after, yes.retry_after, yes.reason) == (True, 5, 3.0, 0, None)
     no = bucket.decide(10)
     assert not no
-    assert (no.allowed, no.remaining, no.reset_after, no.retry_after, no.reason) == (False, None, None, 1.0, "rate_limited")
+    assert (no.allowed, no.remaining, no.reset_after, no.retry_after, no.reason) == (
+        False,
+        None,
+        None,
+        1.0,
+        "rate_limited",
+    )
     never = bucket.decide(21)
     assert (never.retry_after, never.reason, never.at_ns) == (None, "exceeds_capacity", None)
     assert yes.explain() == "admitted; 5 left"

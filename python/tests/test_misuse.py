@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 from datetime import timedelta
 
+import seawall
 from seawall import _seawall
 from seawall.testing import ManualClock, ManualRandom
-
-import seawall
 
 ODD = [
     None, True, False, 0, 1, -1, 2, 15, 16, 2**31, 2**63, 2**64, -(2**64), 10**400, 0.0, -0.0, 0.5, 1.5, 1e-300, 1e300,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from conftest import fail, trip
-from seawall.testing import mode
 
 import seawall
+from seawall.testing import mode
 
 
 def test_forced_open_keeps_what_was_learnt(make):

@@ -7,9 +7,9 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from seawall import _seawall
 
 import seawall
+from seawall import _seawall
 
 
 def opened_for(**options):

@@ -7,9 +7,9 @@ import threading
 
 import pytest
 from conftest import fail, trip
-from seawall.testing import ManualRandom
 
 import seawall
+from seawall.testing import ManualRandom
 
 
 def heard(breaker):

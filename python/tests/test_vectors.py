@@ -10,10 +10,10 @@ import json
 import pathlib
 
 import pytest
-from seawall._seawall import _breaker_from_fields, _bucket_from_fields
-from seawall.testing import ManualClock, ManualRandom
 
 import seawall
+from seawall._seawall import _breaker_from_fields, _bucket_from_fields
+from seawall.testing import ManualClock, ManualRandom
 
 VECTORS = pathlib.Path(__file__).resolve().parents[2] / "core" / "vectors"
 LAYERS = {seawall.CircuitOpen: "circuit_breaker", seawall.RateLimited: "rate_limit"}

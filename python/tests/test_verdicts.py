@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
 
 import pytest
 from conftest import fail
 
 import seawall
+
+
+def groups(name, *errors):
+    """A group of exceptions, where the interpreter has them (3.11 and later)."""
+    return [getattr(builtins, name)("group", list(errors))] if hasattr(builtins, name) else []
 
 
 def failures(breaker):
@@ -22,7 +28,7 @@ def raising(breaker, error):
 
 def test_every_exception_is_a_failure_by_default(make):
     breaker = make(failure_threshold=100)
-    for error in (ValueError(), TimeoutError(), OSError(), ExceptionGroup("two", [ValueError(), OSError()])):
+    for error in (ValueError(), TimeoutError(), OSError(), *groups("ExceptionGroup", ValueError(), OSError())):
         before = failures(breaker)
         raising(breaker, error)
         assert failures(breaker) == before + 1
@@ -37,7 +43,7 @@ def test_every_exception_is_a_failure_by_default(make):
         GeneratorExit(),
         StopIteration(),
         StopAsyncIteration(),
-        BaseExceptionGroup("cancelled", [asyncio.CancelledError()]),
+        *groups("BaseExceptionGroup", asyncio.CancelledError()),
         seawall.CircuitOpen("other: open", "other", "open"),
         seawall.RateLimited("bucket: limited", "bucket", "rate_limited"),
     ],

@@ -34,7 +34,7 @@ def _is(kind: Callable[[Any], bool], function: Any) -> bool:
     """Whether calling `function` makes that kind: partials and objects with `__call__` are looked into."""
     while isinstance(function, functools.partial):
         function = function.func
-    return kind(function) or (not inspect.isroutine(function) and kind(getattr(type(function), "__call__", None)))
+    return kind(function) or (not inspect.isroutine(function) and kind(type(function).__call__))
 
 
 def _coroutine(breaker: CircuitBreaker, function: Any) -> Callable[..., Coroutine[Any, Any, Any]]:

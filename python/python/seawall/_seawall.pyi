@@ -42,7 +42,8 @@ class CircuitBreaker:
     Consecutive mode by default: `failure_threshold` (5) failures in a row open it. Rate mode as soon as
     one of `failure_rate` (0.5), `window` (20 calls), `minimum_calls` (10) and `slow_rate` is given. It
     stays open for `reset_after` (30 s), then lets `trials` calls out (1; 3 in rate mode), of which
-    `close_after` (all) must succeed. All options are in the table of the README.
+    `close_after` (all) must succeed. All options, with ranges and reasons, are in
+    `CircuitBreakerOptions`.
 
     What counts: every `Exception` is a failure, except those in `ignore` and those of which
     `is_failure(exception)` says no, which count for nothing. `is_failure_result(result)` makes a

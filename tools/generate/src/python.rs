@@ -44,5 +44,5 @@ fn annotation(config: &Config, field: &Field) -> String {
         Unit::Choice(names) => choice_name(names),
         _ => "float",
     };
-    if is_required(field) { format!("Required[{plain}]") } else { plain.to_owned() }
+    if is_required(field) { format!("Required[{plain}]") } else { format!("{plain} | None") }
 }
