@@ -27,12 +27,14 @@ static void it_admits_its_capacity_at_once_and_then_its_rate(void)
         EQUAL(grant.remaining, left);
     }
     EQUAL(grant.reset_after_ns, 4 * SECOND);
+    grant.remaining = 77;
     EQUAL(take(1, 0), SW_REFUSED);
     EQUAL(no.layer, SW_LAYER_RATE_LIMIT);
     EQUAL(no.reason, SW_REASON_RATE_LIMITED);
     EQUAL(no.when, SW_WHEN_AT);
     EQUAL(no.at_ns, 200 * MS);
     EQUAL(grant.remaining, 0);
+    EQUAL(grant.reset_after_ns, 0);
     EQUAL(sw_retry_after_ns(&no, 50 * MS), 150 * MS);
     EQUAL(take(1, 200 * MS - 1), SW_REFUSED);
     EQUAL(take(1, 200 * MS), SW_OK);
