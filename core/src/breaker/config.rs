@@ -263,11 +263,7 @@ impl Settings {
 
     /// These settings, under which what `old` has set running still counts as running.
     pub(super) fn outlasting(&self, old: &Self) -> Self {
-        Self {
-            live_bits: self.live_bits.max(old.live_bits),
-            lease_bits: self.lease_bits.max(old.lease_bits),
-            ..*self
-        }
+        Self { live_bits: self.live_bits.max(old.live_bits), lease_bits: self.lease_bits.max(old.lease_bits), ..*self }
     }
 
     pub(super) const fn pack(&self) -> [u64; WORDS] {

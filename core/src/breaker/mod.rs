@@ -73,7 +73,7 @@ use crate::word::cell::Cell;
 use crate::word::slots::ChangeError;
 use crate::word::storage::{Head, Kind, stored};
 use config::{Gate, Settings, WORDS};
-use step::{Answer, Event, Step};
+use step::{Answer, Event, Glance, Step, open_refusal};
 use word::{CLEAN_MASK, CLEAN_VALUE, SLOT, TOKEN_MASK};
 
 /// A circuit breaker in 264 bytes of plain atomics.
@@ -221,25 +221,36 @@ impl CircuitBreaker {
     /// jitter of an open period that may begin here (with `expired_trials` = `open` only); 0 for none.
     #[inline]
     pub fn try_admit(&self, now: Instant, r: u64) -> Admission {
-        match self.admit_clean() {
-            Some(token) => Admission::of(Answer::Admitted(token), None),
-            None => self.admit_unclean(now, r),
+        match self.admit_at_a_glance(now) {
+            Some(verdict) => Admission { verdict, bypassed: None, transition: None },
+            None => self.admit_in_full(now, r),
         }
     }
 
-    /// The rest of [`try_admit`](Self::try_admit), out of line so that the clean path stays small.
-    #[inline(never)]
-    fn admit_unclean(&self, now: Instant, r: u64) -> Admission {
-        let seen = self.cell.load();
-        match self.cell.glance(SLOT, seen, |word, head| step::glance(word, Gate::unpack(head), now)) {
-            Some(answer) => Admission::of(answer, None),
-            None => self.admit_in_full(seen, now, r),
+    /// What most admissions come to, with nothing written; `None` says nothing.
+    #[inline]
+    fn admit_at_a_glance(&self, now: Instant) -> Option<Result<Token, Rejection>> {
+        if let Some(token) = self.admit_clean() {
+            return Some(Ok(token));
+        }
+        match self.glance(now) {
+            Glance::Admitted(bits) => Some(Ok(Token::from_bits(bits as u32))),
+            Glance::OpenUntil(until) => Some(Err(open_refusal(until))),
+            Glance::Unclear => None,
         }
     }
 
+    /// Out of line, so that the clean path stays small where it is inlined.
     #[inline(never)]
-    fn admit_in_full(&self, seen: u64, now: Instant, r: u64) -> Admission {
-        let (answer, transition) = self.publish(seen, Event::Admit { r }, now);
+    fn glance(&self, now: Instant) -> Glance {
+        let glance = |word, head| step::glance(word, Gate::unpack(head), now);
+        self.cell.glance(SLOT, self.cell.load(), glance).unwrap_or(Glance::Unclear)
+    }
+
+    /// The rest: trials.
+    #[inline(never)]
+    fn admit_in_full(&self, now: Instant, r: u64) -> Admission {
+        let (answer, transition) = self.publish(self.cell.load(), Event::Admit { r }, now);
         Admission::of(answer, transition)
     }
 
@@ -275,14 +286,28 @@ impl CircuitBreaker {
         {
             return Settled { settlement: Settlement::Counted, transition: None };
         }
-        self.settle_in_full(seen, token, outcome, granted, now, r)
+        let elapsed = now.as_nanos().saturating_sub(granted.as_nanos());
+        match self.settle_quietly(token, outcome, elapsed, now) {
+            Some(settlement) => Settled { settlement, transition: None },
+            None => self.settle_in_full(token, outcome, elapsed, now, r),
+        }
     }
 
-    /// The rest of [`settle`](Self::settle).
+    /// A settlement that leaves the state as it is, and therefore needs no more of the configuration
+    /// than its first three words. `None` says nothing.
     #[inline(never)]
-    fn settle_in_full(&self, seen: u64, token: Token, outcome: Outcome, granted: Instant, now: Instant, r: u64) -> Settled {
-        let elapsed = now.as_nanos().saturating_sub(granted.as_nanos());
-        let (answer, transition) = self.publish(seen, Event::Settle { token, outcome, elapsed, r }, now);
+    fn settle_quietly(&self, token: Token, outcome: Outcome, elapsed: u64, now: Instant) -> Option<Settlement> {
+        let quiet = |word, &[head, rates, slow]: &[u64; 3]| {
+            let settings = Settings::unpack(&[head, rates, slow, 0, 0, 0, 0]);
+            step::settle_quietly(word, &settings, token, outcome, elapsed, now)
+        };
+        self.cell.publish_from(SLOT, self.cell.load(), quiet)
+    }
+
+    /// The rest: settlements that may change the state.
+    #[inline(never)]
+    fn settle_in_full(&self, token: Token, outcome: Outcome, elapsed: u64, now: Instant, r: u64) -> Settled {
+        let (answer, transition) = self.publish(self.cell.load(), Event::Settle { token, outcome, elapsed, r }, now);
         let settlement = match answer {
             Answer::Settled(settlement) => settlement,
             _ => Settlement::Stale,

@@ -4,7 +4,7 @@ use core::borrow::Borrow;
 use core::ops::Deref;
 
 use super::token::Token;
-use super::{CircuitBreaker, Refused, Settled, Transition};
+use super::{Admission, CircuitBreaker, Refused, Settled, Transition};
 use crate::decision::{Outcome, Rejection, Settlement};
 use crate::time::{Clock, Clocked, Instant};
 
@@ -31,19 +31,23 @@ impl<R: Deref<Target = CircuitBreaker>> Permit<R> {
     /// Who refused, why and when to ask again.
     #[inline]
     pub fn acquire(breaker: R, now: Instant, r: u64) -> Result<Self, Refused> {
-        if let Some(token) = breaker.admit_clean() {
-            return Ok(Self { breaker: Some(breaker), token, granted: now, bypassed: None, transition: None });
-        }
-        let admission = breaker.admit_unclean(now, r);
-        match admission.verdict {
-            Ok(token) => Ok(Self {
-                breaker: Some(breaker),
-                token,
-                granted: now,
-                bypassed: admission.bypassed,
-                transition: admission.transition,
-            }),
-            Err(rejection) => Err(Refused { rejection, transition: admission.transition }),
+        let permit = |breaker, token, bypassed, transition| Self {
+            breaker: Some(breaker),
+            token,
+            granted: now,
+            bypassed,
+            transition,
+        };
+        match breaker.admit_at_a_glance(now) {
+            Some(Ok(token)) => Ok(permit(breaker, token, None, None)),
+            Some(Err(rejection)) => Err(Refused { rejection, transition: None }),
+            None => {
+                let Admission { verdict, bypassed, transition } = breaker.admit_in_full(now, r);
+                match verdict {
+                    Ok(token) => Ok(permit(breaker, token, bypassed, transition)),
+                    Err(rejection) => Err(Refused { rejection, transition }),
+                }
+            }
         }
     }
 
@@ -75,8 +79,11 @@ impl<R: Deref<Target = CircuitBreaker>> Permit<R> {
     /// Settles with any outcome.
     #[inline]
     pub fn settle(mut self, outcome: Outcome, now: Instant, r: u64) -> Settled {
-        match self.breaker.take() {
-            Some(breaker) => breaker.settle(self.token, outcome, self.granted, now, r),
+        let (breaker, token, granted) = (self.breaker.take(), self.token, self.granted);
+        // Nothing is left to drop. Said here, so that the permit need not lie in memory for a drop.
+        core::mem::forget(self);
+        match breaker {
+            Some(breaker) => breaker.settle(token, outcome, granted, now, r),
             // A permit holds its breaker until it is settled, and settling consumes the permit.
             None => Settled { settlement: Settlement::Stale, transition: None },
         }

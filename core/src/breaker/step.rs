@@ -71,22 +71,57 @@ pub(super) fn step(word: u64, settings: &Settings, event: Event, now: Instant) -
     }
 }
 
-/// An admission that needs no write and no more of the configuration than its gate; nearly all are of
-/// that kind. `None`: it takes a whole [`step`].
+/// What the word and the gate alone say to an admission. All that it carries is 64 bits wide, so that
+/// it comes back in two registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Glance {
+    /// With a [`Token`] of these bits.
+    Admitted(u64),
+    OpenUntil(Instant),
+    /// It takes a whole [`step`].
+    Unclear,
+}
+
+/// Nearly every admission, without a write.
 #[inline]
-pub(super) fn glance(word: u64, gate: Gate, now: Instant) -> Option<Answer> {
+pub(super) fn glance(word: u64, gate: Gate, now: Instant) -> Glance {
+    let admitted = |token: Token| Glance::Admitted(u64::from(token.bits()));
+    let state = State::of(word);
+    if gate.mode == Mode::Normal && state == State::Open {
+        return open_until(word, gate, now).map_or(Glance::Unclear, Glance::OpenUntil);
+    }
     match gate.mode {
-        Mode::Disabled => Some(Answer::Admitted(Token::bypass(word))),
-        Mode::ForcedOpen => Some(Answer::Refused(refusal(Reason::ForcedOpen, None))),
-        Mode::Normal | Mode::Shadow => match State::of(word) {
-            State::Closed => Some(Answer::Admitted(Token::call(word))),
-            State::Open => {
-                let units = deadline::ahead(UNTIL.get(word), UNTIL.max(), now, 1 << gate.live_bits)?;
-                let at = When::At(deadline::instant(now, units));
-                Some(refused(gate.mode, Rejection::new(Layer::CircuitBreaker, Reason::Open, at)))
-            }
-            State::HalfOpen => None,
-        },
+        Mode::Normal | Mode::Shadow if state == State::Closed => admitted(Token::call(word)),
+        Mode::Disabled => admitted(Token::bypass(word)),
+        _ => Glance::Unclear,
+    }
+}
+
+/// Until when an open word is open; `None` when that has passed.
+#[inline]
+fn open_until(word: u64, gate: Gate, now: Instant) -> Option<Instant> {
+    let units = deadline::ahead(UNTIL.get(word), UNTIL.max(), now, 1 << gate.live_bits)?;
+    Some(deadline::instant(now, units))
+}
+
+/// The answer of an open breaker.
+pub(super) const fn open_refusal(until: Instant) -> Rejection {
+    Rejection::new(Layer::CircuitBreaker, Reason::Open, When::At(until))
+}
+
+/// A settlement that leaves the state as it is. `None`: it takes a whole [`step`].
+#[inline(always)]
+pub(super) fn settle_quietly(
+    word: u64,
+    settings: &Settings,
+    token: Token,
+    outcome: Outcome,
+    elapsed: u64,
+    now: Instant,
+) -> Option<(u64, Settlement)> {
+    match (Breaker { word, settings, now }).settling(token, outcome, elapsed) {
+        Settling::Quiet(next, settlement) => Some((next, settlement)),
+        Settling::Trial | Settling::Opens { .. } => None,
     }
 }
 
@@ -126,10 +161,19 @@ pub(super) struct Figures {
 
 /// A closed word; it is clean when one more fast success would not change it.
 const fn closed(word: u64, settings: &Settings, generation: u64, learnt: u64) -> u64 {
-    let nothing_to_learn =
-        if settings.rate { Window::read(learnt, settings.window).is_clean(settings.window) } else { learnt == 0 };
+    let nothing_to_learn = if settings.rate { Window::is_clean(learnt, settings.window) } else { learnt == 0 };
     let clean = nothing_to_learn && settings.slow_after == 0 && matches!(settings.mode, Mode::Normal | Mode::Shadow);
     SLOT.of(SLOT.get(word)) | GENERATION.of(generation) | CLEAN.of(clean as u64) | WINDOW.of(learnt)
+}
+
+/// What a settlement comes to.
+enum Settling {
+    /// The state stays as it is; this is the word after it.
+    Quiet(u64, Settlement),
+    /// A trial of this round has a verdict.
+    Trial,
+    /// A call's verdict opens it.
+    Opens { cause: Cause, told: Option<Instant>, figures: Figures },
 }
 
 /// One breaker at one instant.
@@ -166,10 +210,17 @@ impl Breaker<'_> {
 
     #[inline]
     fn admit(&self, r: u64) -> Step {
-        if let Some(answer) = glance(self.word, self.settings.gate(), self.now) {
-            return self.unchanged(answer);
+        let gate = self.settings.gate();
+        if let Glance::Admitted(bits) = glance(self.word, gate, self.now) {
+            return self.unchanged(Answer::Admitted(Token::from_bits(bits as u32)));
+        }
+        if gate.mode == Mode::ForcedOpen {
+            return self.unchanged(Answer::Refused(refusal(Reason::ForcedOpen, None)));
         }
         if self.state() == State::Open {
+            if let Some(until) = open_until(self.word, gate, self.now) {
+                return self.refuse(open_refusal(until));
+            }
             let half = self.half_open(self.generation(), REOPENED.get(self.word), Cause::Due, Figures::default());
             self.first_trial(half)
         } else if self.round_is_over() {
@@ -213,8 +264,7 @@ impl Breaker<'_> {
             ExpiredTrials::Open => {
                 let reopened = (REOPENED.get(self.word) + 1).min(REOPENED.max());
                 let opened = self.open(generation, reopened, None, Cause::TrialsExpired, figures, r);
-                let rejection =
-                    Rejection::new(Layer::CircuitBreaker, Reason::Open, When::At(opened.1.until.unwrap_or(self.now)));
+                let rejection = open_refusal(opened.1.until.unwrap_or(self.now));
                 opened.answering(refused(self.settings.mode, rejection))
             }
             ExpiredTrials::Close => {
@@ -241,30 +291,56 @@ impl Breaker<'_> {
 
     // --- settlement ---
 
-    #[inline]
     fn settle(&self, token: Token, outcome: Outcome, elapsed: u64, r: u64) -> Step {
+        let counted = Answer::Settled(Settlement::Counted);
+        match self.settling(token, outcome, elapsed) {
+            Settling::Quiet(next, settlement) => (next, Answer::Settled(settlement), None),
+            Settling::Trial => self.settle_trial(outcome, self.is_slow(elapsed), r),
+            Settling::Opens { cause, told, figures } => {
+                self.open(self.generation(), 0, told, cause, figures, r).answering(counted)
+            }
+        }
+    }
+
+    /// Looks at no more of the settings than lie in their first three words.
+    #[inline(always)]
+    fn settling(&self, token: Token, outcome: Outcome, elapsed: u64) -> Settling {
         let expected = match token.kind() {
-            Kind::Bypass => return self.unchanged(Answer::Settled(Settlement::Neutral)),
+            Kind::Bypass => return Settling::Quiet(self.word, Settlement::Neutral),
             Kind::Call => State::Closed,
             Kind::Trial => State::HalfOpen,
         };
         if self.state() != expected || self.generation() != token.generation() {
-            return self.unchanged(Answer::Settled(Settlement::Stale));
+            return Settling::Quiet(self.word, Settlement::Stale);
         }
-        let outcome = if self.settings.mode == Mode::Disabled { Outcome::Ignored } else { outcome };
-        let slow = self.settings.slow_after > 0 && elapsed > self.settings.slow_after;
-        match (expected, outcome) {
-            (State::HalfOpen, _) => self.settle_trial(outcome, slow, r),
-            (_, Outcome::Ignored) => self.unchanged(Answer::Settled(Settlement::Neutral)),
-            (_, Outcome::Success) => self.record(false, slow, None, r),
-            (_, Outcome::Failure) => self.record(true, slow, None, r),
-            (_, Outcome::FailureUntil(until)) => self.record(true, slow, Some(until), r),
+        let ignored = outcome == Outcome::Ignored || self.settings.mode == Mode::Disabled;
+        match expected {
+            State::HalfOpen if ignored => {
+                let in_flight = IN_FLIGHT.get(self.word).saturating_sub(1);
+                Settling::Quiet(IN_FLIGHT.put(self.word, in_flight), Settlement::Neutral)
+            }
+            State::HalfOpen => Settling::Trial,
+            _ if ignored => Settling::Quiet(self.word, Settlement::Neutral),
+            _ => self.record(outcome, self.is_slow(elapsed)),
+        }
+    }
+
+    fn is_slow(&self, elapsed: u64) -> bool {
+        self.settings.slow_after > 0 && elapsed > self.settings.slow_after
+    }
+
+    /// Until when the dependency said it would be away, if that lies ahead.
+    fn told(&self, outcome: Outcome) -> Option<Instant> {
+        match outcome {
+            Outcome::FailureUntil(until) if until > self.now => Some(until),
+            _ => None,
         }
     }
 
     /// A call of the closed state has a verdict.
-    #[inline]
-    fn record(&self, failed: bool, slow: bool, told: Option<Instant>, r: u64) -> Step {
+    #[inline(always)]
+    fn record(&self, outcome: Outcome, slow: bool) -> Settling {
+        let failed = outcome != Outcome::Success;
         let (learnt, figures, cause) = if self.settings.rate {
             let window = Window::read(WINDOW.get(self.word), self.settings.window);
             let window = window.push(failed, slow, self.settings.window);
@@ -277,12 +353,13 @@ impl Breaker<'_> {
             let cause = (bad && failures >= self.settings.threshold).then_some(Cause::FailureThreshold);
             (failures, figures, cause)
         };
-        let told = told.filter(|&until| until > self.now);
-        let counted = Answer::Settled(Settlement::Counted);
+        let told = self.told(outcome);
         match (told, cause) {
-            (Some(_), _) => self.open(self.generation(), 0, told, Cause::Told, figures, r).answering(counted),
-            (None, Some(cause)) => self.open(self.generation(), 0, None, cause, figures, r).answering(counted),
-            (None, None) => (closed(self.word, self.settings, self.generation(), learnt), counted, None),
+            (Some(_), _) => Settling::Opens { cause: Cause::Told, told, figures },
+            (None, Some(cause)) => Settling::Opens { cause, told, figures },
+            (None, None) => {
+                Settling::Quiet(closed(self.word, self.settings, self.generation(), learnt), Settlement::Counted)
+            }
         }
     }
 
@@ -300,12 +377,10 @@ impl Breaker<'_> {
         }
     }
 
+    /// A trial has a verdict.
     fn settle_trial(&self, outcome: Outcome, slow: bool, r: u64) -> Step {
         let in_flight = IN_FLIGHT.get(self.word).saturating_sub(1);
         let word = IN_FLIGHT.put(self.word, in_flight);
-        if outcome == Outcome::Ignored {
-            return (word, Answer::Settled(Settlement::Neutral), None);
-        }
         let good = outcome == Outcome::Success && !slow;
         let succeeded = (SUCCEEDED.get(word) + u64::from(good)).min(SUCCEEDED.max());
         let settled = (SETTLED.get(word) + 1).min(SETTLED.max());
@@ -313,10 +388,7 @@ impl Breaker<'_> {
         let figures = Figures { calls: settled as u32, failed: failed as u32, slow: u32::from(slow) };
         let counted = Answer::Settled(Settlement::Counted);
         let generation = self.generation() + 1;
-        let told = match outcome {
-            Outcome::FailureUntil(until) if until > self.now => Some(until),
-            _ => None,
-        };
+        let told = self.told(outcome);
         let out_of_reach = failed > self.settings.trials.saturating_sub(self.settings.close_after);
         if good && succeeded >= self.settings.close_after {
             self.close(generation, Cause::TrialsSucceeded, figures).answering(counted)

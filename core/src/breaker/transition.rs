@@ -101,7 +101,8 @@ impl Transition {
     /// Four words of 48 bits; counts above 65 535 are kept as that, `until` to the unit of 1.05 ms.
     fn pack(&self, source: u16) -> Packed {
         let count = |n: u32| u64::from(n.min(u32::from(u16::MAX)));
-        let period = self.until.map_or(0, |until| deadline::units(until.as_nanos()).saturating_sub(deadline::present(self.at)));
+        let period =
+            self.until.map_or(0, |until| deadline::units(until.as_nanos()).saturating_sub(deadline::present(self.at)));
         [
             SOURCE.of(u64::from(source))
                 | FROM.of(self.from as u64)

@@ -110,8 +110,9 @@ impl Window {
 
     /// With one more call; beyond `longest` the oldest goes.
     pub(super) const fn push(self, failed: bool, slow: bool, longest: u64) -> Self {
+        let calls = if self.calls as u64 >= longest { longest as u32 } else { self.calls + 1 };
         let pairs = self.pairs << 2 | (failed as u64) << 1 | slow as u64;
-        Self::read(pairs | 1 << (2 * (self.calls + 1)), longest)
+        Self { calls, pairs: pairs & ((1 << (2 * calls)) - 1) }
     }
 
     pub(super) const fn stored(self) -> u64 {
@@ -136,9 +137,9 @@ impl Window {
         if succeeded == 0 { self.calls } else { succeeded.trailing_zeros() / 2 }
     }
 
-    /// Full of fast successes: one more changes nothing.
-    pub(super) const fn is_clean(self, longest: u64) -> bool {
-        self.calls as u64 == longest && self.pairs == 0
+    /// Whether what is stored is full of fast successes: one more changes nothing.
+    pub(super) const fn is_clean(stored: u64, longest: u64) -> bool {
+        stored == 1 << (2 * longest)
     }
 }
 

@@ -264,6 +264,8 @@ macro_rules! choice {
             /// The names, in the order of their numbers.
             pub const NAMES: &'static [&'static str] = &[$($text),+];
 
+            const FIRST: Self = [$(Self::$variant),+][0];
+
             /// The name, the same in every language.
             #[must_use]
             pub const fn name(self) -> &'static str {
@@ -273,8 +275,10 @@ macro_rules! choice {
             /// The one with that number; the first when there is none.
             #[must_use]
             pub const fn from_number(number: u64) -> Self {
-                const ALL: &[$name] = &[$($name::$variant),+];
-                if number < ALL.len() as u64 { ALL[number as usize] } else { ALL[0] }
+                match number {
+                    $($number => Self::$variant,)+
+                    _ => Self::FIRST,
+                }
             }
         }
 

@@ -43,14 +43,40 @@ impl<const N: usize> Cell<N> {
         self.word.load(Ordering::Acquire)
     }
 
-    /// What `look` makes of the word and the first word of its configuration, when it is enough for an
-    /// answer and both still belong together afterwards. Nothing is written.
-    ///
-    /// `seen` is the word as the caller loaded it.
+    /// As [`publish`](Self::publish), for a step that often needs no more than the first `K` words of
+    /// the configuration. `None` says nothing: the step wanted all of them, or they did not read whole.
     #[inline]
-    pub(crate) fn glance<A>(&self, slot: Bits, seen: u64, look: impl FnOnce(u64, u64) -> Option<A>) -> Option<A> {
-        let answer = look(seen, self.slots.word(slot.get(seen), 0)?)?;
+    pub(crate) fn publish_from<const K: usize, A>(
+        &self,
+        slot: Bits,
+        mut seen: u64,
+        mut step: impl FnMut(u64, &[u64; K]) -> Option<(u64, A)>,
+    ) -> Option<A> {
+        loop {
+            let (next, answer) = step(seen, &self.slots.read(slot.get(seen))?)?;
+            let found = if next != seen { self.exchange(seen, next) } else { self.load() };
+            if found == seen {
+                return Some(answer);
+            }
+            seen = found;
+        }
+    }
+
+    /// What `look` makes of the word `seen` and the first word of its configuration, if they still belong
+    /// together afterwards; `None` says nothing. Nothing is written.
+    #[inline]
+    pub(crate) fn glance<A>(&self, slot: Bits, seen: u64, look: impl FnOnce(u64, u64) -> A) -> Option<A> {
+        let [head] = self.slots.read(slot.get(seen))?;
+        let answer = look(seen, head);
         (self.load() == seen).then_some(answer)
+    }
+
+    /// What the word was; it is `next` now if it was `seen`.
+    #[inline]
+    fn exchange(&self, seen: u64, next: u64) -> u64 {
+        match self.word.compare_exchange(seen, next, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(found) | Err(found) => found,
+        }
     }
 
     /// Publishes what `step` makes of the word, and returns its answer; `None` when the state was
@@ -65,7 +91,7 @@ impl<const N: usize> Cell<N> {
         mut step: impl FnMut(u64, &[u64; N]) -> (u64, A),
     ) -> Option<A> {
         loop {
-            let Some(config) = self.slots.read(slot.get(seen)) else {
+            let Some(config) = self.slots.read::<N>(slot.get(seen)) else {
                 seen = self.slots.look_again(&self.word, slot, seen)?;
                 continue;
             };

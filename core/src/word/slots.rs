@@ -126,27 +126,26 @@ impl<const N: usize> ConfigSlots<N> {
         self.claims.store(LAST_TAG.of(1), Ordering::Relaxed);
     }
 
-    /// One word of a slot: its data, or `None` when it was never written.
+    /// The first `K` words of a slot, or `None` when they do not belong together or were never written.
     #[inline]
-    pub(crate) fn word(&self, slot: u64, index: usize) -> Option<u64> {
-        let word = self.words[slot as usize % SLOTS][index].load(Ordering::Acquire);
-        (TAG.get(word) != 0).then_some(DATA.get(word))
+    pub(crate) fn read<const K: usize>(&self, slot: u64) -> Option<[u64; K]> {
+        // Branches instead of an index: the processor guesses which slot is current, and loads the
+        // configuration without waiting for the word that names it.
+        match (slot & 1, slot & 2) {
+            (0, 0) => self.read_at(0),
+            (0, _) => self.read_at(2),
+            (_, 0) => self.read_at(1),
+            (_, _) => self.read_at(3),
+        }
     }
 
-    /// A slot's data, or `None` when its words do not belong together or were never written.
-    #[inline]
-    pub(crate) fn read(&self, slot: u64) -> Option<[u64; N]> {
-        let slot = &self.words[slot as usize % SLOTS];
-        let mut data = [0; N];
-        let first = slot[0].load(Ordering::Acquire);
-        let mut differing = 0;
-        data[0] = DATA.get(first);
-        for i in 1..N {
-            let word = slot[i].load(Ordering::Acquire);
-            differing |= word ^ first;
-            data[i] = DATA.get(word);
-        }
-        (TAG.get(differing) == 0 && TAG.get(first) != 0).then_some(data)
+    #[inline(always)]
+    fn read_at<const K: usize>(&self, slot: usize) -> Option<[u64; K]> {
+        const { assert!(K > 0 && K <= N) }
+        // Without an index, so that no panic can be reached at any level of optimisation.
+        let words = self.words.get(slot)?.first_chunk::<K>()?.each_ref().map(|word| word.load(Ordering::Acquire));
+        let differing = words.iter().fold(0, |bits, word| bits | (word ^ words[0]));
+        (TAG.get(differing) == 0 && TAG.get(words[0]) != 0).then(|| words.map(|word| DATA.get(word)))
     }
 
     /// After a slot named by `seen` did not read whole: the state word to go on from, or `None` when
@@ -184,7 +183,7 @@ impl<const N: usize> ConfigSlots<N> {
         settle: impl Fn(u64, &[u64; N], &[u64; N]) -> Option<u64>,
     ) -> Result<bool, ChangeError> {
         let (claimed, tag) = self.claim(word, slot)?;
-        for (word, data) in self.words[claimed as usize].iter().zip(data) {
+        for (word, data) in self.words[claimed as usize % SLOTS].iter().zip(data) {
             word.store(DATA.of(data) | TAG.of(tag), Ordering::Release);
         }
         let outcome = self.publish(word, slot, claimed, &data, settle);
@@ -197,7 +196,7 @@ impl<const N: usize> ConfigSlots<N> {
         let mut claims = self.claims.load(Ordering::Acquire);
         loop {
             let current = slot.get(word.load(Ordering::Acquire));
-            if self.word(current, 0).is_none() {
+            if self.read::<1>(current).is_none() {
                 return Err(ChangeError::Unconfigured);
             }
             let claimed = CLAIMED.get(claims);
@@ -223,7 +222,7 @@ impl<const N: usize> ConfigSlots<N> {
     ) -> Result<bool, ChangeError> {
         let mut seen = word.load(Ordering::Acquire);
         loop {
-            let Some(old) = self.read(slot.get(seen)) else {
+            let Some(old) = self.read::<N>(slot.get(seen)) else {
                 seen = self.look_again(word, slot, seen).ok_or(ChangeError::Unconfigured)?;
                 continue;
             };

@@ -117,7 +117,8 @@ impl Bucket<'_> {
     #[inline]
     fn current(&self) -> (u64, u64) {
         let ahead = self.word.wrapping_sub(ticks(self.now, self.settings.shift)) >> TAT_LOW;
-        if ahead <= most_ahead(self.settings) + SLACK { (ahead, self.word) } else { (0, self.with_ahead(0)) }
+        let limit = self.settings.full().wrapping_mul(2).wrapping_add(DEBT + SLACK);
+        if ahead <= limit { (ahead, self.word) } else { (0, self.with_ahead(0)) }
     }
 
     /// How many ticks until the bucket is full; 0 when it is.
