@@ -263,14 +263,7 @@ export class CircuitBreaker {
     const half = this.#words[this.#index]!;
     if (options !== undefined || (half & MASK) !== VALUE) return this.#run(fn, options, reject);
     if (half !== this.#bound) this.#bind(half);
-    let result: T | PromiseLike<T>;
-    try {
-      result = fn(new Attempt(undefined));
-    } catch (error) {
-      return Promise.reject(error).catch(this.#onError);
-    }
-    const promise = result instanceof Promise ? (result as Promise<T>) : Promise.resolve(result);
-    return promise.then(this.#onValue as (value: T) => T, this.#onError);
+    return watched(fn, this.#onValue as (value: T) => T, this.#onError);
   }
 
   /** As `run`, with a refusal as a value. */
@@ -459,13 +452,24 @@ export class CircuitBreaker {
     let token: number;
     let limits;
     try {
-      limits = limitsOf(options ?? {}, { clock: this.#clock });
+      if (options !== undefined) limits = limitsOf(options, { clock: this.#clock });
       token = this.tryAdmit();
     } catch (error) {
       return Promise.reject(error);
     }
     if (token < 0) return refused(breakerRefusal(token, this.name));
     const granted = token >= TIMED ? native.breakerNow(this.#handle) : undefined;
+    if (limits === undefined) {
+      const onValue = (value: T): T => {
+        this.#succeeded(token, granted, value);
+        return value;
+      };
+      const onError = (error: unknown): never => {
+        this.#failed(token, granted, error);
+        throw error;
+      };
+      return watched(fn, onValue, onError);
+    }
     const settler: Settler = {
       clock: this.#clock,
       succeeded: (value) => this.#succeeded(token, granted, value),
@@ -518,6 +522,22 @@ export class CircuitBreaker {
 
 /** What `attach` passes on to the constructor. */
 let attachOptions: BreakerOptions = {};
+
+/** Runs `fn` with one of the two called when it has ended: one promise and two handlers, no frame of its own. */
+function watched<T>(
+  fn: (attempt: Attempt) => T | PromiseLike<T>,
+  onValue: (value: T) => T,
+  onError: (error: unknown) => never,
+): Promise<T> {
+  let promise: Promise<T>;
+  try {
+    const result = fn(new Attempt(undefined));
+    promise = result instanceof Promise ? (result as Promise<T>) : Promise.resolve(result);
+  } catch (error) {
+    promise = Promise.reject(error);
+  }
+  return promise.then(onValue, onError);
+}
 
 function same(value: never): unknown {
   return value;
