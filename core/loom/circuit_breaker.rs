@@ -345,21 +345,45 @@ fn a_change_of_mode_and_a_change_of_numbers_do_not_undo_each_other() {
     );
 }
 
+/// Two slots are lost, so that the next change but one is written where the present one stands.
+fn with_two_slots_lost(breaker: Arc<CircuitBreaker>) -> Arc<CircuitBreaker> {
+    for _ in 0..2 {
+        stop_after(4, || breaker.configure(&consecutive(1)));
+    }
+    breaker
+}
+
+/// A change, and another that stops when all its seven words are written.
+fn change_and_stop_before_publishing(breaker: &CircuitBreaker, mode: Mode) {
+    assert!(breaker.configure(&consecutive(1).trials(2)).is_ok());
+    stop_after(11, || breaker.configure(&consecutive(1).mode(mode)));
+}
+
 #[test]
-fn a_change_that_is_never_published_decides_nothing() {
-    model("circuit_breaker::a_change_that_is_never_published_decides_nothing", Preemptions(Some(3), None), || {
-        let breaker = opened(&consecutive(1));
-        // Two slots are lost, so that the next change but one is written where the present one stands.
-        for _ in 0..2 {
-            stop_after(4, || breaker.configure(&consecutive(1)));
-        }
-        let changer = spawn(&breaker, |breaker| {
-            assert!(breaker.configure(&consecutive(2)).is_ok());
-            // Claim and all seven words, and no more.
-            stop_after(11, || breaker.configure(&consecutive(1).mode(Mode::ForcedOpen)));
-        });
-        assert_eq!(breaker.try_admit(at(5), 0).verdict.map_err(|no| no.reason), Err(Reason::Open));
+fn a_mode_that_is_never_published_admits_and_refuses_nobody() {
+    for mode in [Mode::Disabled, Mode::ForcedOpen] {
+        model(
+            "circuit_breaker::a_mode_that_is_never_published_admits_and_refuses_nobody",
+            Preemptions(Some(2), None),
+            move || {
+                let breaker = with_two_slots_lost(opened(&consecutive(1)));
+                let changer = spawn(&breaker, move |breaker| change_and_stop_before_publishing(breaker, mode));
+                assert_eq!(breaker.try_admit(at(5), 0).verdict.map_err(|no| no.reason), Err(Reason::Open));
+                join(changer);
+            },
+        );
+    }
+}
+
+#[test]
+fn a_mode_that_is_never_published_ignores_no_failure() {
+    model("circuit_breaker::a_mode_that_is_never_published_ignores_no_failure", Preemptions(Some(2), None), || {
+        let breaker = with_two_slots_lost(new(&consecutive(1)));
+        let token = admit(&breaker, START).0.expect("it is closed");
+        let changer = spawn(&breaker, |breaker| change_and_stop_before_publishing(breaker, Mode::Disabled));
+        assert_eq!(settle(&breaker, token, Outcome::Failure, START).0, Settlement::Counted);
         join(changer);
+        assert_eq!(breaker.state(START), State::Open);
     });
 }
 
