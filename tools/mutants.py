@@ -18,10 +18,10 @@ Each is applied to a copy of the crate under target/mutants; a mutant counts as 
 compiles and the named model ran and failed. Closes with `N passed, N failed`.
 """
 
+import fcntl
 import os
 import pathlib
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -63,28 +63,30 @@ def mutate(text: str, mutant: dict) -> str:
 
 def copy_crate() -> None:
     """A workspace of the core alone. Files that are equal keep their time, so that little is rebuilt."""
-    COPY.mkdir(parents=True, exist_ok=True)
     manifest = (ROOT / "Cargo.toml").read_text()
     manifest, changed = re.subn(r"(?ms)^(default-)?members\s*=\s*\[.*?\]", r'\1members = ["core"]', manifest)
     if not changed:
         raise SystemExit("mutants: Cargo.toml has no list of members")
     # Path dependencies of other members would name folders that are not copied.
     write(COPY / "Cargo.toml", re.sub(r"(?m)^(?!seawall\b)[\w-]+ = \{ path = .*\n", "", manifest).encode())
-    for name in ("Cargo.lock", "README.md"):
-        if (ROOT / name).is_file():
-            write(COPY / name, (ROOT / name).read_bytes())
+    # What the crate's documentation includes.
+    for path in [ROOT / "Cargo.lock", ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        write(COPY / path.relative_to(ROOT), path.read_bytes())
     source, copy = ROOT / "core", COPY / "core"
     wanted = {path.relative_to(source) for path in source.rglob("*") if path.is_file()}
     for path in copy.rglob("*"):
         if path.is_file() and path.relative_to(copy) not in wanted:
             path.unlink()
-    for path in sorted(wanted):
-        (copy / path).parent.mkdir(parents=True, exist_ok=True)
+    for path in sorted(wanted - {pathlib.Path("Cargo.toml")}):
         write(copy / path, (source / path).read_bytes())
+    # The models use none of the other crates, and those would be compiled anew for every mutant.
+    manifest = (source / "Cargo.toml").read_text()
+    write(copy / "Cargo.toml", re.sub(r"(?m)^seawall-.*\n", "", manifest).encode())
 
 
 def write(path: pathlib.Path, data: bytes) -> None:
     if not path.is_file() or path.read_bytes() != data:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
 
 
@@ -95,7 +97,9 @@ def cargo(mode: str, *arguments: str, seconds: float) -> tuple[int | None, str]:
         RUSTFLAGS=MODES[mode],
         CARGO_TARGET_DIR=str(ROOT / "target" / f"mutants-{mode}"),
         CARGO_PROFILE_RELEASE_DEBUG="0",
-        CARGO_INCREMENTAL="0",
+        # One model runs per build, so building is what takes time.
+        CARGO_PROFILE_RELEASE_OPT_LEVEL="0",
+        CARGO_INCREMENTAL="1",
         RUST_BACKTRACE="0",
     )
     child = subprocess.Popen(
@@ -154,7 +158,10 @@ def main() -> int:
     names = set(sys.argv[1:])
     if unknown := names - {mutant["name"] for mutant in mutants}:
         raise SystemExit(f"no such mutant: {', '.join(sorted(unknown))}")
-    shutil.rmtree(COPY / "core" / "target", ignore_errors=True)
+    COPY.mkdir(parents=True, exist_ok=True)
+    # Two runs at once would mutate each other's copy; the lock goes with the process.
+    lock = (COPY / "lock").open("w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
     copy_crate()
     caught = missed = 0
     for mutant in mutants:

@@ -1,4 +1,6 @@
-from loom import compare
+import tomllib
+
+from loom import compare, written
 
 LOG = "loom: breaker::trials: 120 executions\nloom: bucket::burst: 30 executions\n"
 
@@ -23,7 +25,13 @@ def test_a_floor_whose_model_did_not_run_is_wrong_unless_it_was_not_asked_for():
     assert compare(floors, LOG, complete=False) == []
 
 
-def test_the_smallest_of_several_counts_is_held_to_the_floor():
-    assert compare({"a": 5}, "loom: a: 9 executions\nloom: a: 4 executions\n", complete=True) == [
-        "a: 4 executions, floor 5"
-    ]
+def test_the_programs_of_one_model_add_up():
+    log = "loom: a: 9 executions\nloom: a: 4 executions\n"
+    assert compare({"a": 13}, log, complete=True) == []
+    assert compare({"a": 14}, log, complete=True) == ["a: 13 executions, floor 14"]
+
+
+def test_written_floors_are_three_quarters_of_what_ran_and_at_least_one():
+    floors = tomllib.loads(written({"plain": LOG, "rmw": "loom: a: 1 executions\n"}))
+    assert floors == {"plain": {"breaker::trials": 90, "bucket::burst": 22}, "rmw": {"a": 1}}
+    assert compare(floors["plain"], LOG, complete=True) == []
