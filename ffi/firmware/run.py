@@ -105,6 +105,8 @@ def main() -> int:
     if sys.argv[1:] != ["sizes"]:
         for machine in MACHINES:
             vectors(results, machine)
+        library("riscv32imac-unknown-none-elf")
+        results.check("builds for riscv32imac")
     sizes(results)
     return results.end()
 

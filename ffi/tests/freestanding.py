@@ -15,7 +15,10 @@ import sys
 import build
 from build import FFI, INCLUDE, OUT, ROOT, STRICT, Results, must, run
 
+import cross
+
 TESTS = FFI / "tests"
+OTHERS = ["i686-unknown-linux-gnu", "aarch64-unknown-linux-gnu"]
 MISSING = "sw_a_panic_can_be_reached"
 FREESTANDING = ["--no-default-features", "--features", "freestanding", "--crate-type", "staticlib"]
 # A line of the face, and the same without its check.
@@ -105,6 +108,15 @@ def plant() -> str:
     return "" if MISSING in said else f"it linked, or failed otherwise:\n{said}"
 
 
+def builds_for(triple: str) -> str:
+    """The sizes in the header are asserted while it compiles; why it does not, if so."""
+    program, env, flags = cross.cargo(triple)
+    env = {**env, "CARGO_TARGET_DIR": str(ROOT / "target" / "freestanding")}
+    command = [*program, "rustc", "-q", "-p", "seawall-ffi", "--profile", "c", *FREESTANDING, *flags]
+    done = run(command, 600, **env)
+    return done.stdout if done.returncode else ""
+
+
 def runs(results: Results, library: pathlib.Path, name: str, *more: str) -> None:
     out = OUT / f"{name}-freestanding"
     sources = [TESTS / f"{name}.c", *(TESTS / source for source in more)]
@@ -136,6 +148,8 @@ def main() -> int:
         link_everything(library, OUT / "all"),
     )
     results.check("a panic that can be reached does not link", plant())
+    for triple in OTHERS:
+        results.check(f"builds for {triple}, with the same sizes of state", builds_for(triple))
     must([sys.executable, TESTS / "vectors_to_c.py", OUT / "vectors.inc"])
     runs(results, library, "circuit_breaker")
     runs(results, library, "token_bucket")

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Build and run the tests of the C face: gcc and clang, with and without sanitizers.
 
+    run.py [--long]         --long: any bytes from twenty more seeds, signals with both compilers
+
 Closes with `N passed, N failed`.
 """
 
@@ -8,10 +10,11 @@ import pathlib
 import sys
 
 import build
-from build import FFI, INCLUDE, OUT, STRICT, SYSTEM, Results, run
+from build import FFI, INCLUDE, OUT, STRICT, SYSTEM, Results, must, run
 
 TESTS = FFI / "tests"
 HOST = "x86_64-unknown-linux-gnu"
+SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 # name: more sources. The one about signals takes a signal per instruction: once is enough.
 PROGRAMS = {
     "circuit_breaker": [],
@@ -88,7 +91,7 @@ def example(results: Results, library: pathlib.Path) -> None:
 def sanitized() -> pathlib.Path:
     """The library with AddressSanitizer inside, for the host's own clang to link."""
     folder = build.ROOT / "target" / "c-address"
-    build.must(
+    must(
         ["cargo", "rustc", "-q", "-p", "seawall-ffi", "--profile", "c", "--target", HOST, "--crate-type", "staticlib"],
         RUSTC_BOOTSTRAP="1",
         RUSTFLAGS="-Zsanitizer=address",
@@ -97,11 +100,20 @@ def sanitized() -> pathlib.Path:
     return folder / HOST / "c"
 
 
+def runtimes() -> None:
+    """clang's sanitizers, in the version that belongs to this clang."""
+    trial = OUT / "trial.c"
+    trial.write_text("int main(void) { return 0; }\n")
+    if run(["clang", *SANITIZE, trial, "-o", OUT / "trial"]).returncode:
+        major = must(["clang", "-dumpversion"]).split(".")[0]
+        build.setup.debian([f"libclang-rt-{major}-dev"])
+
+
 def main() -> int:
     results = Results()
     compilers = build.compilers()
     library = build.library()
-    build.must([sys.executable, TESTS / "vectors_to_c.py", OUT / "vectors.inc"])
+    must([sys.executable, TESTS / "vectors_to_c.py", OUT / "vectors.inc"])
     for compiler in compilers:
         header(results, compiler, library)
         for name in PROGRAMS:
