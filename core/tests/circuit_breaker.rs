@@ -99,9 +99,13 @@ mod closed {
 
     #[test]
     fn shares_are_compared_exactly() {
-        for (failed, calls, ppm, opens) in
-            [(1, 3, 333_333, true), (1, 3, 333_334, false), (2, 3, 666_666, true), (2, 3, 666_667, false), (10, 20, 500_000, true)]
-        {
+        for (failed, calls, ppm, opens) in [
+            (1, 3, 333_333, true),
+            (1, 3, 333_334, false),
+            (2, 3, 666_666, true),
+            (2, 3, 666_667, false),
+            (10, 20, 500_000, true),
+        ] {
             let breaker = breaker(Config::new().window(calls).minimum_calls(calls).failure_rate(Ratio::ppm(ppm)));
             failures(&breaker, failed, ms(0));
             successes(&breaker, calls as usize - failed, ms(0));
@@ -206,7 +210,8 @@ mod open {
 
     #[test]
     fn the_shortest_period_grows_too() {
-        let config = Config::consecutive(1).reset_after(millis(1)).reset_factor(1_100).reset_cap(Duration::from_secs(1));
+        let config =
+            Config::consecutive(1).reset_after(millis(1)).reset_factor(1_100).reset_cap(Duration::from_secs(1));
         let breaker = opened(config);
         let mut last = 0;
         for round in 1..=15 {
@@ -337,9 +342,11 @@ mod half_open {
 
     #[test]
     fn a_trial_that_is_never_settled_expires_and_its_late_result_is_stale() {
-        for (expired, state) in
-            [(ExpiredTrials::Again, State::HalfOpen), (ExpiredTrials::Open, State::Open), (ExpiredTrials::Close, State::Closed)]
-        {
+        for (expired, state) in [
+            (ExpiredTrials::Again, State::HalfOpen),
+            (ExpiredTrials::Open, State::Open),
+            (ExpiredTrials::Close, State::Closed),
+        ] {
             let breaker = opened(one_second().trial_timeout(millis(500)).expired_trials(expired));
             let lost = permit(&breaker, ms(1_100));
             assert_eq!(refusal(&breaker, ms(1_599)).reason, Reason::TrialsBusy);
@@ -529,10 +536,7 @@ mod live_configuration {
         let breaker = breaker(Config::consecutive(5));
         let before = words(&breaker);
         let error = breaker.configure(&Config::consecutive(0)).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "circuit_breaker.failure_threshold: 0 is not allowed; allowed are 1 to 1000000"
-        );
+        assert_eq!(error.to_string(), "circuit_breaker.failure_threshold: 0 is not allowed; allowed are 1 to 1000000");
         assert_eq!(words(&breaker), before);
     }
 
@@ -602,7 +606,10 @@ mod observation {
         assert_eq!((opened.from, opened.to, opened.at), (State::Closed, State::Open, ms(7)));
         assert_eq!((opened.calls, opened.failed, opened.generation), (1, 1, 0));
         let trial = permit(&breaker, ms(1_100));
-        assert_eq!(trial.transition().map(|t| (t.from, t.to, t.cause)), Some((State::Open, State::HalfOpen, Cause::Due)));
+        assert_eq!(
+            trial.transition().map(|t| (t.from, t.to, t.cause)),
+            Some((State::Open, State::HalfOpen, Cause::Due))
+        );
         let closed = trial.success(ms(1_200), 0).transition.unwrap();
         assert_eq!((closed.to, closed.generation), (State::Closed, 1));
         assert!(call(&breaker, Success, ms(1_300)).transition.is_none());
@@ -661,15 +668,36 @@ mod bad_input {
         let table = [
             (new().trials(0), "circuit_breaker.trials: 0 is not allowed; allowed are 1 to 15"),
             (new().trials(16), "circuit_breaker.trials: 16 is not allowed; allowed are 1 to 15"),
-            (new().failure_threshold(0), "circuit_breaker.failure_threshold: 0 is not allowed; allowed are 1 to 1000000"),
-            (new().failure_rate(Ratio::ppm(0)), "circuit_breaker.failure_rate: 0 is not allowed; allowed are 0.000001 to 1"),
-            (new().failure_rate(Ratio::percent(101)), "circuit_breaker.failure_rate: 1.01 is not allowed; allowed are 0.000001 to 1"),
+            (
+                new().failure_threshold(0),
+                "circuit_breaker.failure_threshold: 0 is not allowed; allowed are 1 to 1000000",
+            ),
+            (
+                new().failure_rate(Ratio::ppm(0)),
+                "circuit_breaker.failure_rate: 0 is not allowed; allowed are 0.000001 to 1",
+            ),
+            (
+                new().failure_rate(Ratio::percent(101)),
+                "circuit_breaker.failure_rate: 1.01 is not allowed; allowed are 0.000001 to 1",
+            ),
             (new().window(1), "circuit_breaker.window: 1 is not allowed; allowed are 2 to 20"),
             (new().window(21), "circuit_breaker.window: 21 is not allowed; allowed are 2 to 20"),
-            (new().window(8).minimum_calls(9), "circuit_breaker.minimum_calls: 9 is not allowed; allowed are 1 to 8 (at most window)"),
-            (new().trials(2).close_after(3), "circuit_breaker.close_after: 3 is not allowed; allowed are 1 to 2 (at most trials)"),
-            (new().reset_after(Duration::ZERO), "circuit_breaker.reset_after: 0 ns is not allowed; allowed are 1 ms to 7 d"),
-            (new().reset_after(Duration::MAX), "circuit_breaker.reset_after: 213504 d is not allowed; allowed are 1 ms to 7 d"),
+            (
+                new().window(8).minimum_calls(9),
+                "circuit_breaker.minimum_calls: 9 is not allowed; allowed are 1 to 8 (at most window)",
+            ),
+            (
+                new().trials(2).close_after(3),
+                "circuit_breaker.close_after: 3 is not allowed; allowed are 1 to 2 (at most trials)",
+            ),
+            (
+                new().reset_after(Duration::ZERO),
+                "circuit_breaker.reset_after: 0 ns is not allowed; allowed are 1 ms to 7 d",
+            ),
+            (
+                new().reset_after(Duration::MAX),
+                "circuit_breaker.reset_after: 213504 d is not allowed; allowed are 1 ms to 7 d",
+            ),
             (
                 new().reset_after(Duration::from_secs(60)).reset_cap(Duration::from_secs(30)),
                 "circuit_breaker.reset_cap: 30 s is not allowed; allowed are 60 s to 7 d (at least reset_after)",

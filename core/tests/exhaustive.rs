@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use common::{S, UNIT};
 use seawall::{
-    CircuitBreaker, CircuitBreakerConfig, ExpiredTrials, Fill, Instant, Mode, Outcome, Ratio, TokenBucket,
-    TokenBucketConfig, Token, place,
+    CircuitBreaker, CircuitBreakerConfig, ExpiredTrials, Fill, Instant, Mode, Outcome, Ratio, Token, TokenBucket,
+    TokenBucketConfig, place,
 };
 use seawall_oracle::{breaker, bucket};
 
@@ -181,7 +181,13 @@ mod token_bucket {
         way: Vec<Step>,
     }
 
-    fn edges(node: &Node, config: TokenBucketConfig, other: TokenBucketConfig, interval: u64, capacity: u64) -> Vec<Step> {
+    fn edges(
+        node: &Node,
+        config: TokenBucketConfig,
+        other: TokenBucketConfig,
+        interval: u64,
+        capacity: u64,
+    ) -> Vec<Step> {
         let mut edges = Vec::new();
         let mut edge = |op, now: u64| edges.push(Step { op, now });
         let back = node.now - interval;
@@ -214,7 +220,9 @@ mod token_bucket {
         let model = Model::new(&config, start).expect("possible");
         let start = Node { memory, model, reservations: Vec::new(), held: Vec::new(), now: start, way: Vec::new() };
         // The word, the current configuration's place in it, and the reservations held.
-        let key = |node: &Node| (node.memory[1], node.now, node.held.iter().map(|&i| node.reservations[i].to_words()).collect::<Vec<_>>());
+        let key = |node: &Node| {
+            (node.memory[1], node.now, node.held.iter().map(|&i| node.reservations[i].to_words()).collect::<Vec<_>>())
+        };
         let mut seen = HashSet::from([key(&start)]);
         let mut queue = VecDeque::from([start]);
         while let Some(node) = queue.pop_front() {
@@ -231,7 +239,9 @@ mod token_bucket {
                 });
                 assert_eq!(got, next.model.apply(&step), "{config:?}\n{:#?}", next.way);
                 match step.op {
-                    Op::Reserve { .. } if matches!(got, Answer::Reserved { .. }) => next.held.push(node.reservations.len()),
+                    Op::Reserve { .. } if matches!(got, Answer::Reserved { .. }) => {
+                        next.held.push(node.reservations.len())
+                    }
                     Op::Cancel { reservation } => next.held.retain(|&held| held != reservation),
                     _ => {}
                 }

@@ -7,7 +7,8 @@ mod common;
 use common::{MS, call, failures, millis, ms, ns, permit, secs, successes, words};
 use seawall::Outcome::{Failure, FailureUntil, Ignored, Success};
 use seawall::{
-    Cause, CircuitBreaker, CircuitBreakerConfig as Config, Instant, Mode, Permit, Ratio, Reason, Settlement, State, When,
+    Cause, CircuitBreaker, CircuitBreakerConfig as Config, Instant, Mode, Permit, Ratio, Reason, Settlement, State,
+    When,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
@@ -331,7 +332,9 @@ mod answers {
         for round in 0..5u64 {
             let now = round * 3_000;
             generations.extend(call(&breaker, Failure, ms(now)).transition.map(|t| (t.to, t.generation)));
-            generations.extend(permit(&breaker, ms(now + 1_100)).success(ms(now + 1_100), 0).transition.map(|t| (t.to, t.generation)));
+            generations.extend(
+                permit(&breaker, ms(now + 1_100)).success(ms(now + 1_100), 0).transition.map(|t| (t.to, t.generation)),
+            );
         }
         let distinct: std::collections::HashSet<_> = generations.iter().map(|(to, g)| (to.name(), g)).collect();
         assert_eq!((generations.len(), distinct.len()), (10, 10));

@@ -361,7 +361,9 @@ mod changes {
     #[test]
     fn what_is_missing_is_said_at_construction() {
         for config in [Config::new(), Config::new().rate(1), Config::new().capacity(1)] {
-            assert!(TokenBucket::new(&config, Instant::ZERO).unwrap_err().to_string().contains("nothing is not allowed"));
+            assert!(
+                TokenBucket::new(&config, Instant::ZERO).unwrap_err().to_string().contains("nothing is not allowed")
+            );
             assert!(config.check().is_err() && config.get(0).is_none());
         }
     }

@@ -282,7 +282,9 @@ proptest! {
         let before = breaker.snapshot(ns(now)).unwrap();
         prop_assert_eq!(breaker.set_mode(Mode::from_number(mode)), Ok(Mode::Normal));
         if mode == Mode::Disabled as u64 {
-            out.drain(..).filter(|permit| !permit.is_trial()).for_each(|permit| drop(permit.failure(ns(now), 0)));
+            for permit in out.drain(..).filter(|permit| !permit.is_trial()) {
+                permit.failure(ns(now), 0);
+            }
         }
         prop_assert_eq!(breaker.set_mode(Mode::Normal), Ok(Mode::from_number(mode)));
         prop_assert_eq!(breaker.snapshot(ns(now)).unwrap().state, before.state);

@@ -28,7 +28,8 @@ impl Rate {
 
     /// Whether `tokens` in `span` nanoseconds are more than `capacity` and the rate allow; exact.
     fn exceeds(self, tokens: u128, capacity: u64, span: u64) -> bool {
-        (tokens - u128::from(capacity).min(tokens)) * u128::from(self.period) > u128::from(self.count) * u128::from(span)
+        (tokens - u128::from(capacity).min(tokens)) * u128::from(self.period)
+            > u128::from(self.count) * u128::from(span)
     }
 }
 
@@ -77,7 +78,10 @@ impl Uses {
             for last in &self.0[i..] {
                 sum += u128::from(last.1);
                 let span = last.0 - first.0;
-                prop_assert!(!rate.exceeds(sum, capacity, span + slack), "{sum} in {span} ns from {first:?}, {rate:?} {capacity}");
+                prop_assert!(
+                    !rate.exceeds(sum, capacity, span + slack),
+                    "{sum} in {span} ns from {first:?}, {rate:?} {capacity}"
+                );
             }
         }
         Ok(())

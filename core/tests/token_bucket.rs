@@ -209,7 +209,8 @@ mod starting {
 
     #[test]
     fn full_at_boot_when_the_clock_shows_less_than_the_time_to_fill() {
-        static BUCKET: std::sync::LazyLock<TokenBucket> = std::sync::LazyLock::new(|| bucket(Config::per_second(1, 1_000)));
+        static BUCKET: std::sync::LazyLock<TokenBucket> =
+            std::sync::LazyLock::new(|| bucket(Config::per_second(1, 1_000)));
         assert!(BUCKET.try_acquire(1_000, ns(1)).is_ok());
     }
 
@@ -260,7 +261,9 @@ mod reserving {
 
     #[test]
     fn cancelled_after_others_came_it_gives_back_what_had_not_flowed_over() {
-        for (after, refund, remaining) in [(0, Refund::Full, 9), (3, Refund::Part, 9), (8, Refund::Nothing, 9), (20, Refund::Nothing, 9)] {
+        for (after, refund, remaining) in
+            [(0, Refund::Full, 9), (3, Refund::Part, 9), (8, Refund::Nothing, 9), (20, Refund::Nothing, 9)]
+        {
             let bucket = bucket(Config::per_second(1, 10));
             let held = bucket.reserve(8, Duration::MAX, secs(100)).unwrap();
             let now = secs(100 + after);
@@ -427,7 +430,10 @@ mod bad_input {
                 new().rate(1).capacity(418).period(day),
                 "token_bucket.capacity: 417 is not allowed; allowed are 1 to 416 (at this rate it would take too long to fill)",
             ),
-            (new().rate(1).capacity(1).period(Duration::ZERO), "token_bucket.period: 0 ns is not allowed; allowed are 1 ns to 365 d"),
+            (
+                new().rate(1).capacity(1).period(Duration::ZERO),
+                "token_bucket.period: 0 ns is not allowed; allowed are 1 ns to 365 d",
+            ),
         ];
         for (config, text) in table {
             let error = TokenBucket::new(&config, Instant::ZERO).expect_err(text).to_string();

@@ -75,7 +75,9 @@ fn no_file_is_stale_and_none_is_left_over() {
     written.sort();
     let present: Vec<_> = ["circuit_breaker", "token_bucket"]
         .iter()
-        .flat_map(|primitive| texts(primitive).into_iter().map(move |(name, text)| (format!("{primitive}/{name}"), text)))
+        .flat_map(|primitive| {
+            texts(primitive).into_iter().map(move |(name, text)| (format!("{primitive}/{name}"), text))
+        })
         .collect();
     let names = |files: &[(String, String)]| files.iter().map(|file| file.0.clone()).collect::<Vec<_>>();
     assert_eq!(names(&written), names(&present));

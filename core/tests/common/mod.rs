@@ -58,7 +58,7 @@ impl State for TokenBucket {}
 pub fn words<T: State>(state: &T) -> Vec<u64> {
     let first = std::ptr::from_ref(state).cast::<u64>();
     // SAFETY: a `State` is 64-bit words throughout, valid while it is borrowed, and no other thread has it.
-    (0..size_of::<T>() / 8).map(|i| unsafe { first.add(i).read_volatile() }).collect()
+    (0..size_of::<T>() / 8).map(|i| unsafe { first.wrapping_add(i).read_volatile() }).collect()
 }
 
 /// So many cases of each property, or as many as PROPTEST_CASES says.

@@ -17,7 +17,9 @@ fn main() -> ExitCode {
         stale = true;
         if check {
             println!("core/vectors/{name} is stale; run `cargo run -p seawall-oracle --bin vectors`");
-        } else if let Err(error) = fs::create_dir_all(path.parent().unwrap_or(&root)).and_then(|()| fs::write(&path, text)) {
+        } else if let Err(error) =
+            fs::create_dir_all(path.parent().unwrap_or(&root)).and_then(|()| fs::write(&path, text))
+        {
             println!("core/vectors/{name}: {error}");
             return ExitCode::FAILURE;
         } else {

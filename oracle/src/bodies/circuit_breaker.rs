@@ -14,7 +14,7 @@ use crate::breaker::{Answer, Engine, Model, Op, Step};
 /// When the two differ, or a law that holds on any bytes does not.
 pub fn circuit_breaker(data: &[u8]) -> usize {
     let mut source = Source::new(data);
-    if source.byte() % 4 == 0 { on_any_bytes(&mut source) } else { against_the_model(&mut source) }
+    if source.one_in(4) { on_any_bytes(&mut source) } else { against_the_model(&mut source) }
 }
 
 fn against_the_model(source: &mut Source<'_>) -> usize {
@@ -46,7 +46,7 @@ fn step(source: &mut Source<'_>, permits: usize) -> Step {
             let newest = source.below(if kind >= 224 { permits } else { permits.min(6) });
             Op::Settle { permit: permits - 1 - newest, outcome: outcome(source) }
         }
-        23 => Op::Trip { until: (source.byte() % 2 == 0).then(|| instant(source)) },
+        23 => Op::Trip { until: source.one_in(2).then(|| instant(source)) },
         24 => Op::HalfOpen,
         25 if kind >= 128 => Op::Reset,
         26 => Op::Configure(source.config(&[])),

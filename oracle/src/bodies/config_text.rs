@@ -14,7 +14,7 @@ pub fn config_text(data: &[u8]) -> usize {
     let number = f64::from_bits(source.bytes(8));
     let per_second = source.bytes(4) as u32;
     let period = source.bytes(8);
-    let text = if source.byte() % 2 == 0 { likely(&mut source) } else { String::from_utf8_lossy(source.rest()).into_owned() };
+    let text = if source.one_in(2) { likely(&mut source) } else { String::from_utf8_lossy(source.rest()).into_owned() };
 
     span(&text);
     let rate = parse_rate(&text);
@@ -22,7 +22,10 @@ pub fn config_text(data: &[u8]) -> usize {
     if let Ok((count, length)) = rate_from_float(number, period) {
         assert!(number >= 0.0 && number.is_finite());
         let got = count as f64 * period as f64;
-        assert!(period == 0 || got <= number * length as f64 * (1.0 + 1e-9) + 1.0, "{count} per {length} is above {number} per {period}");
+        assert!(
+            period == 0 || got <= number * length as f64 * (1.0 + 1e-9) + 1.0,
+            "{count} per {length} is above {number} per {period}"
+        );
     }
     let fields = CircuitBreakerConfig::FIELDS.iter().chain(TokenBucketConfig::FIELDS);
     let mut read = 0;
@@ -34,7 +37,7 @@ pub fn config_text(data: &[u8]) -> usize {
         read += 2;
     }
     let breaker = (0..40).fold(CircuitBreakerConfig::new(), |config, place| {
-        if source.byte() % 4 == 0 { Config::with(config, place, source.bytes(8)) } else { config }
+        if source.one_in(4) { Config::with(config, place, source.bytes(8)) } else { config }
     });
     if let Err(error) = breaker.check() {
         let text = error.to_string();
@@ -45,8 +48,28 @@ pub fn config_text(data: &[u8]) -> usize {
 
 /// Text that looks like a span or a rate.
 fn likely(source: &mut Source<'_>) -> String {
-    const PIECES: [&str; 20] =
-        ["1", "0", "9", "25", "18446744073709551615", ".", "ns", "us", "µs", "ms", "s", "min", "h", "d", " ", "/", "-", "e", "000000", "5"];
+    const PIECES: [&str; 20] = [
+        "1",
+        "0",
+        "9",
+        "25",
+        "18446744073709551615",
+        ".",
+        "ns",
+        "us",
+        "µs",
+        "ms",
+        "s",
+        "min",
+        "h",
+        "d",
+        " ",
+        "/",
+        "-",
+        "e",
+        "000000",
+        "5",
+    ];
     (0..source.below(9)).map(|_| PIECES[source.below(PIECES.len())]).collect()
 }
 

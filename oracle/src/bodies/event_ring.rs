@@ -15,14 +15,14 @@ use super::source::Source;
 pub fn event_ring(data: &[u8]) -> usize {
     let mut source = Source::new(data);
     let words = 2 + 4 * (1 + source.below(16)) + source.below(4);
-    if source.byte() % 4 == 0 { on_any_bytes(&mut source, words) } else { against_a_queue(&mut source, words) }
+    if source.one_in(4) { on_any_bytes(&mut source, words) } else { against_a_queue(&mut source, words) }
 }
 
 fn transition(source: &mut Source<'_>) -> Transition {
     let config = CircuitBreakerConfig::new().told_cap(std::time::Duration::from_secs(source.bytes(2) + 1));
     let breaker = CircuitBreaker::new(&config).expect("a possible configuration");
     let now = Instant::from_nanos(source.tick());
-    let until = (source.byte() % 2 == 0).then(|| Instant::from_nanos(source.bytes(8)));
+    let until = source.one_in(2).then(|| Instant::from_nanos(source.bytes(8)));
     let tripped = breaker.trip(now, until, source.bytes(8)).expect("it is configured");
     match source.byte() % 4 {
         0 => breaker.half_open(now).expect("it was open"),
@@ -44,7 +44,7 @@ fn against_a_queue(source: &mut Source<'_>, words: usize) -> usize {
     while !source.is_empty() {
         operations += 1;
         let kind = source.byte();
-        if kind % 2 == 0 {
+        if kind.is_multiple_of(2) {
             let event = (pushed, source.bytes(2) as u16, transition(source));
             ring.push(event.1, &event.2);
             kept.push_back(event);
@@ -68,7 +68,7 @@ fn against_a_queue(source: &mut Source<'_>, words: usize) -> usize {
 
 fn on_any_bytes(source: &mut Source<'_>, words: usize) -> usize {
     let mut memory = Memory::arbitrary(source, words, 0, 0, 0);
-    let valid_head = source.byte() % 4 != 0;
+    let valid_head = !source.one_in(4);
     let mut operations = 0;
     if valid_head {
         // The head of a ring of this size over bytes that were never events.
@@ -80,7 +80,7 @@ fn on_any_bytes(source: &mut Source<'_>, words: usize) -> usize {
     let ring: &EventRing = memory.state();
     while !source.is_empty() {
         operations += 1;
-        if source.byte() % 4 == 0 {
+        if source.one_in(4) {
             ring.push(3, &transition(source));
         } else if let Some((_, transition)) = ring.poll(&mut cursor) {
             assert!(!transition.cause.name().is_empty());

@@ -32,6 +32,11 @@ impl<'a> Source<'a> {
         first
     }
 
+    /// True once in so many times.
+    pub(super) fn one_in(&mut self, many: u8) -> bool {
+        self.byte().is_multiple_of(many)
+    }
+
     pub(super) fn bytes(&mut self, count: u32) -> u64 {
         (0..count).fold(0, |sum, _| sum << 8 | u64::from(self.byte()))
     }
@@ -77,7 +82,7 @@ impl<'a> Source<'a> {
     pub(super) fn config<C: Config>(&mut self, always: &[&str]) -> C {
         let mut config = C::new();
         for (place, field) in C::FIELDS.iter().enumerate() {
-            let given = self.byte() % 4 == 0 || always.contains(&field.name);
+            let given = self.one_in(4) || always.contains(&field.name);
             if given {
                 config = config.with(place, self.value(field));
             }

@@ -15,7 +15,7 @@ use crate::bucket::{Answer, Engine, Model, Op, Step};
 /// When the two differ, or a law that holds on any bytes does not.
 pub fn token_bucket(data: &[u8]) -> usize {
     let mut source = Source::new(data);
-    if source.byte() % 4 == 0 { on_any_bytes(&mut source) } else { against_the_model(&mut source) }
+    if source.one_in(4) { on_any_bytes(&mut source) } else { against_the_model(&mut source) }
 }
 
 fn against_the_model(source: &mut Source<'_>) -> usize {
@@ -48,7 +48,7 @@ fn against_the_model(source: &mut Source<'_>) -> usize {
 }
 
 fn config(source: &mut Source<'_>) -> TokenBucketConfig {
-    if source.byte() % 4 == 0 {
+    if source.one_in(4) {
         return source.config(&["rate", "capacity"]);
     }
     let rate = match source.byte() % 4 {
@@ -57,9 +57,9 @@ fn config(source: &mut Source<'_>) -> TokenBucketConfig {
         2 => source.bytes(4) % 10_000_000_000 + 1,
         _ => 10_000_000_000,
     };
-    let capacity = if source.byte() % 4 == 0 { source.bytes(4) } else { source.bytes(1) } + 1;
+    let capacity = if source.one_in(4) { source.bytes(4) } else { source.bytes(1) } + 1;
     let config = TokenBucketConfig::per_second(rate, capacity);
-    if source.byte() % 4 == 0 { config.start(seawall::Fill::Empty) } else { config }
+    if source.one_in(4) { config.start(seawall::Fill::Empty) } else { config }
 }
 
 fn step(source: &mut Source<'_>, reservations: usize) -> Step {

@@ -400,9 +400,7 @@ impl Model {
                 slow: calls.iter().filter(|call| call.slow).count() as u64,
             },
             Phase::Open { .. } => Counts::default(),
-            Phase::HalfOpen { succeeded, failed, .. } => {
-                Counts { calls: succeeded + failed, failed: *failed, slow: 0 }
-            }
+            Phase::HalfOpen { succeeded, failed, .. } => Counts { calls: succeeded + failed, failed: *failed, slow: 0 },
         }
     }
 

@@ -17,6 +17,7 @@ pub struct Step {
 
 /// What is asked.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::large_enum_variant, reason = "a configuration is large, and few operations are kept")]
 pub enum Op {
     /// A permit; it joins the list of permits.
     Admit,

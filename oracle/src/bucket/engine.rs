@@ -37,18 +37,14 @@ impl<'a> Engine<'a> {
         match step.op {
             Op::Take { cost } => self.granted(self.bucket.try_acquire(cost, now), now),
             Op::Peek { cost } => self.granted(self.bucket.peek(cost, now), now),
-            Op::Reserve { cost, max_wait } => {
-                match self.bucket.reserve(cost, Duration::from_nanos(max_wait), now) {
-                    Ok(reservation) => {
-                        self.reservations.push(reservation);
-                        Answer::Reserved { at: reservation.at().as_nanos() }
-                    }
-                    Err(no) => self.refused(no, now),
+            Op::Reserve { cost, max_wait } => match self.bucket.reserve(cost, Duration::from_nanos(max_wait), now) {
+                Ok(reservation) => {
+                    self.reservations.push(reservation);
+                    Answer::Reserved { at: reservation.at().as_nanos() }
                 }
-            }
-            Op::Cancel { reservation } => {
-                Answer::Refunded(self.bucket.cancel(self.reservations[reservation], now))
-            }
+                Err(no) => self.refused(no, now),
+            },
+            Op::Cancel { reservation } => Answer::Refunded(self.bucket.cancel(self.reservations[reservation], now)),
             Op::Drain => {
                 self.bucket.drain(now);
                 Answer::Done

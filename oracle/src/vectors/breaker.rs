@@ -30,12 +30,27 @@ pub struct Line {
 #[serde(untagged)]
 #[allow(missing_docs, reason = "core/vectors/README.md describes the keys")]
 pub enum Expect {
-    Admitted { admitted: String, permit: usize, bypassed: Option<Refusal>, transition: Option<Moved> },
-    Refused { refused: Refusal, transition: Option<Moved> },
-    Settled { settlement: String, transition: Option<Moved> },
+    Admitted {
+        admitted: String,
+        permit: usize,
+        bypassed: Option<Refusal>,
+        transition: Option<Moved>,
+    },
+    Refused {
+        refused: Refusal,
+        transition: Option<Moved>,
+    },
+    Settled {
+        settlement: String,
+        transition: Option<Moved>,
+    },
     Figures(Box<Shown>),
-    Before { before: String },
-    State { state: String },
+    Before {
+        before: String,
+    },
+    State {
+        state: String,
+    },
     Changed {
         // Without this a missing key would do for null.
         #[serde(deserialize_with = "Option::deserialize")]

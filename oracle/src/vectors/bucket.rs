@@ -28,10 +28,18 @@ pub struct Line {
 #[serde(untagged)]
 #[allow(missing_docs, reason = "core/vectors/README.md describes the keys")]
 pub enum Expect {
-    Granted { granted: Left },
-    Refused { refused: Refusal },
-    Reserved { reserved: Held },
-    Refunded { refund: String },
+    Granted {
+        granted: Left,
+    },
+    Refused {
+        refused: Refusal,
+    },
+    Reserved {
+        reserved: Held,
+    },
+    Refunded {
+        refund: String,
+    },
     Configured {
         // Without this a missing key would do for null.
         #[serde(deserialize_with = "Option::deserialize")]
@@ -61,9 +69,9 @@ impl Expect {
     #[must_use]
     pub fn new(answer: Answer, reservation: usize, sentence: Option<&String>) -> Self {
         match answer {
-            Answer::Granted { remaining, reset_after } => Self::Granted {
-                granted: Left { remaining: Decimal(remaining), reset_after_ns: Decimal(reset_after) },
-            },
+            Answer::Granted { remaining, reset_after } => {
+                Self::Granted { granted: Left { remaining: Decimal(remaining), reset_after_ns: Decimal(reset_after) } }
+            }
             Answer::Refused(no) => Self::Refused { refused: Refusal::new(&no, sentence) },
             Answer::Reserved { at } => Self::Reserved { reserved: Held { reservation, at_ns: Decimal(at) } },
             Answer::Refunded(refund) => Self::Refunded {

@@ -33,10 +33,18 @@ pub(super) fn all() -> Vec<Scenario<Line>> {
 }
 
 fn forced_open() -> Scenario<Line> {
-    let about = "Forced open it refuses everything, and keeps what it learnt, and goes on learning from calls in flight.";
+    let about =
+        "Forced open it refuses everything, and keeps what it learnt, and goes on learning from calls in flight.";
     let mut play = Play::new("forced_open", about, one_second());
     play.failures(1).admit().mode(Mode::ForcedOpen).admit().state().snapshot();
-    play.at_ms(10).mode(Mode::Normal).snapshot().admit().mode(Mode::ForcedOpen).failure(1).snapshot().mode(Mode::Normal);
+    play.at_ms(10)
+        .mode(Mode::Normal)
+        .snapshot()
+        .admit()
+        .mode(Mode::ForcedOpen)
+        .failure(1)
+        .snapshot()
+        .mode(Mode::Normal);
     play.admit().snapshot();
     play.done()
 }
@@ -52,7 +60,17 @@ fn disabled() -> Scenario<Line> {
 fn shadow() -> Scenario<Line> {
     let about = "In shadow it measures and never refuses; the permit says what it would have said.";
     let mut play = Play::new("shadow", about, one_second().mode(Mode::Shadow));
-    play.failures(2).snapshot().admit().success(2).snapshot().at_ms(1_100).admit().admit().success(4).success(3).snapshot();
+    play.failures(2)
+        .snapshot()
+        .admit()
+        .success(2)
+        .snapshot()
+        .at_ms(1_100)
+        .admit()
+        .admit()
+        .success(4)
+        .success(3)
+        .snapshot();
     play.done()
 }
 
@@ -67,7 +85,15 @@ fn trip() -> Scenario<Line> {
     let about = "Tripped by hand, for the period or until an instant; again while open, and while half-open.";
     let mut play = Play::new("trip", about, one_second());
     play.failures(1).ask(Op::Trip { until: None }).snapshot().ask(Op::Trip { until: Some(7_000 * MS) }).snapshot();
-    play.at_ms(7_100).admit().ask(Op::Trip { until: Some(0) }).snapshot().success(1).at_ms(7_102).admit().success(2).state();
+    play.at_ms(7_100)
+        .admit()
+        .ask(Op::Trip { until: Some(0) })
+        .snapshot()
+        .success(1)
+        .at_ms(7_102)
+        .admit()
+        .success(2)
+        .state();
     play.done()
 }
 
@@ -131,7 +157,13 @@ fn smaller_round() -> Scenario<Line> {
 fn mode_by_configuration() -> Scenario<Line> {
     let about = "A configuration carries its mode along.";
     let mut play = Play::new("mode_by_configuration", about, one_second());
-    play.failures(1).configure(one_second().mode(Mode::ForcedOpen)).admit().snapshot().configure(one_second()).admit().snapshot();
+    play.failures(1)
+        .configure(one_second().mode(Mode::ForcedOpen))
+        .admit()
+        .snapshot()
+        .configure(one_second())
+        .admit()
+        .snapshot();
     play.done()
 }
 

@@ -39,7 +39,8 @@ fn factor_and_cap() -> Scenario<Line> {
 }
 
 fn closing_starts_anew() -> Scenario<Line> {
-    let mut play = Play::new("closing_starts_anew", "A closed round sets the factor back.", one_second().reset_factor(3_000));
+    let mut play =
+        Play::new("closing_starts_anew", "A closed round sets the factor back.", one_second().reset_factor(3_000));
     play.failures(1).at_ms(1_100).failures(1).at_ms(4_300).successes(1).at_ms(5_000).failures(1).snapshot();
     play.done()
 }
@@ -92,7 +93,15 @@ fn jitter_without_randomness() -> Scenario<Line> {
 fn told() -> Scenario<Line> {
     let about = "The dependency says when it will be back: open at once, until then, whatever the threshold.";
     let mut play = Play::new("told", about, Config::consecutive(5));
-    play.at_ms(10).admit().failure_until_ms(0, 12_345).snapshot().at_ms(12_300).admit().at_ms(12_400).admit().success(1);
+    play.at_ms(10)
+        .admit()
+        .failure_until_ms(0, 12_345)
+        .snapshot()
+        .at_ms(12_300)
+        .admit()
+        .at_ms(12_400)
+        .admit()
+        .success(1);
     play.done()
 }
 

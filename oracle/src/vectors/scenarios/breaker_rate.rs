@@ -62,7 +62,15 @@ fn old_calls_leave_the_window() -> Scenario<Line> {
     let config = half_of(4).minimum_calls(4).failure_rate(Ratio::percent(60));
     let mut play = Play::new("old_calls_leave_the_window", "The fifth call pushes the first out.", config);
     play.call(Failure).call(Failure).call(Success).call(Success).snapshot();
-    play.call(Success).snapshot().call(Success).snapshot().call(Failure).call(Failure).snapshot().call(Failure).snapshot();
+    play.call(Success)
+        .snapshot()
+        .call(Success)
+        .snapshot()
+        .call(Failure)
+        .call(Failure)
+        .snapshot()
+        .call(Failure)
+        .snapshot();
     play.done()
 }
 

@@ -76,12 +76,20 @@ fn expired_again() -> Scenario<Line> {
 
 fn expired_open() -> Scenario<Line> {
     let about = "expired_trials = open: who asks after the lease opens it for another period, and is refused.";
-    let config = one_second()
-        .trial_timeout(Duration::from_millis(500))
-        .expired_trials(ExpiredTrials::Open)
-        .reset_factor(2_000);
+    let config =
+        one_second().trial_timeout(Duration::from_millis(500)).expired_trials(ExpiredTrials::Open).reset_factor(2_000);
     let mut play = opened("expired_open", about, config);
-    play.admit().at_ms(1_700).admit().snapshot().success(1).at_ms(3_000).admit().at_ms(3_800).admit().success(2).snapshot();
+    play.admit()
+        .at_ms(1_700)
+        .admit()
+        .snapshot()
+        .success(1)
+        .at_ms(3_000)
+        .admit()
+        .at_ms(3_800)
+        .admit()
+        .success(2)
+        .snapshot();
     play.done()
 }
 
@@ -131,7 +139,8 @@ fn closing_forgets() -> Scenario<Line> {
 }
 
 fn settled_twice() -> Scenario<Line> {
-    let about = "A byte copy of a permit settled twice is bounded: counts saturate and no trial above the limit gets out.";
+    let about =
+        "A byte copy of a permit settled twice is bounded: counts saturate and no trial above the limit gets out.";
     let mut play = opened("settled_twice", about, one_second().trials(3).close_after(3));
     play.misuse().admit().ignore(1).ignore(1).ignore(1).admit().admit().admit().admit().snapshot();
     play.success(2).success(2).success(2).snapshot().at(5_000 * MS).admit();

@@ -66,7 +66,8 @@ fn one_a_day() -> Scenario<Line> {
 }
 
 fn ten_thousand_million_a_second() -> Scenario<Line> {
-    let about = "The fastest rate: ten a nanosecond, rounded down by less than 1/4096; waits are a nanosecond at least.";
+    let about =
+        "The fastest rate: ten a nanosecond, rounded down by less than 1/4096; waits are a nanosecond at least.";
     let mut play = Play::new("ten_thousand_million_a_second", about, Config::per_second(10_000_000_000, 100));
     play.take(100).take(1).at(1).take(9).take(1).at(2).peek(0).take(10).at(11).peek(0).take(100).peek(0);
     play.done()
@@ -75,7 +76,18 @@ fn ten_thousand_million_a_second() -> Scenario<Line> {
 fn three_a_second() -> Scenario<Line> {
     let about = "An interval that is no whole number of nanoseconds rounds up: never above the rate.";
     let mut play = Play::new("three_a_second", about, Config::per_second(3, 3));
-    play.take(3).at(333_333_333).take(1).at(333_333_334).take(1).at(S).take(2).at(S + 2).take(2).at(10 * S).take(3).take(1);
+    play.take(3)
+        .at(333_333_333)
+        .take(1)
+        .at(333_333_334)
+        .take(1)
+        .at(S)
+        .take(2)
+        .at(S + 2)
+        .take(2)
+        .at(10 * S)
+        .take(3)
+        .take(1);
     play.done()
 }
 
@@ -117,7 +129,18 @@ fn asking_changes_nothing() -> Scenario<Line> {
 fn drain_and_reset() -> Scenario<Line> {
     let about = "Drained it has nothing, a debt stays; reset it is full.";
     let mut play = Play::new("drain_and_reset", about, Config::per_second(10, 5));
-    play.drain().take(1).peek(0).reset().take(5).reserve(3, u64::MAX).drain().peek(0).at(S / 10).reset().peek(0).reset();
+    play.drain()
+        .take(1)
+        .peek(0)
+        .reset()
+        .take(5)
+        .reserve(3, u64::MAX)
+        .drain()
+        .peek(0)
+        .at(S / 10)
+        .reset()
+        .peek(0)
+        .reset();
     play.done()
 }
 

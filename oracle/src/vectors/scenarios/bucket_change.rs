@@ -57,7 +57,11 @@ fn debt_stays() -> Scenario<Line> {
 fn refused_changes() -> Scenario<Line> {
     let about = "Rate 0 and capacity 0 are refused as live changes too, and nothing changes.";
     let mut play = Play::new("refused_changes", about, Config::per_second(1, 5));
-    play.take(2).configure(Config::per_second(0, 5)).configure(Config::per_second(5, 0)).configure(Config::new()).peek(0);
+    play.take(2)
+        .configure(Config::per_second(0, 5))
+        .configure(Config::per_second(5, 0))
+        .configure(Config::new())
+        .peek(0);
     play.done()
 }
 

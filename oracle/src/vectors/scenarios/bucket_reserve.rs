@@ -48,7 +48,16 @@ fn cancelled_at_once() -> Scenario<Line> {
 fn cancelled_after_others() -> Scenario<Line> {
     let about = "Others have taken since: the cost comes back less what would have flowed over.";
     let mut play = Play::new("cancelled_after_others", about, Config::per_second(1, 10));
-    play.reserve(4, u64::MAX).take(2).cancel(0).peek(0).at(10 * S).reserve(8, u64::MAX).at(13 * S).take(1).cancel(1).peek(0);
+    play.reserve(4, u64::MAX)
+        .take(2)
+        .cancel(0)
+        .peek(0)
+        .at(10 * S)
+        .reserve(8, u64::MAX)
+        .at(13 * S)
+        .take(1)
+        .cancel(1)
+        .peek(0);
     play.done()
 }
 
@@ -69,7 +78,15 @@ fn cancelled_late() -> Scenario<Line> {
 fn cancelled_in_reverse() -> Scenario<Line> {
     let about = "The last first: each leaves the bucket as it found it.";
     let mut play = Play::new("cancelled_in_reverse", about, Config::per_second(1, 5));
-    play.reserve(1, u64::MAX).reserve(2, u64::MAX).reserve(5, u64::MAX).cancel(2).peek(0).cancel(1).peek(0).cancel(0).peek(0);
+    play.reserve(1, u64::MAX)
+        .reserve(2, u64::MAX)
+        .reserve(5, u64::MAX)
+        .cancel(2)
+        .peek(0)
+        .cancel(1)
+        .peek(0)
+        .cancel(0)
+        .peek(0);
     play.done()
 }
 
