@@ -175,10 +175,10 @@ def test_a_timeout_inside_is_a_failure_and_one_outside_is_not(make):
         async def with_timeout():
             await asyncio.wait_for(slow(), 0.001)
 
-        with pytest.raises(TimeoutError):
+        with pytest.raises(asyncio.TimeoutError):
             await breaker(with_timeout)()
         assert breaker.snapshot().failed == 1
-        with pytest.raises(TimeoutError):
+        with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(breaker(slow)(), 0.001)
         assert breaker.snapshot().failed == 1
 

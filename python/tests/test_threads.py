@@ -138,4 +138,6 @@ def test_no_threads_are_started(make):
         breaker, bucket = make(), seawall.TokenBucket(rate=1, capacity=1)
         breaker.trip()
         bucket.try_acquire()
-    assert threads() == before
+    after = threads()
+    # Threads of earlier tests may end meanwhile; none begins.
+    assert after[0] <= before[0] and after[1] <= before[1]
