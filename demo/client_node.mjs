@@ -41,7 +41,7 @@ class Service {
   inFlight = 0;
 
   constructor(settings, port, guard, log) {
-    this.url = `http://127.0.0.1:${port}/pay`;
+    this.url = `http://127.0.0.1:${port}`;
     this.timeoutMs = settings.call.timeout_ms;
     this.log = log;
     if (guard) {
@@ -104,7 +104,7 @@ class Service {
     try {
       const headers = { "x-client": "node", "x-call": String(call) };
       const signal = AbortSignal.timeout(this.timeoutMs);
-      const answer = await fetch(this.url, { method: "POST", headers, signal });
+      const answer = await fetch(`${this.url}/pay`, { method: "POST", headers, signal });
       await answer.arrayBuffer();
       const why = String(answer.status);
       const wait = answer.headers.get("retry-after");
@@ -191,6 +191,7 @@ const settings = JSON.parse(readFileSync(options.settings, "utf8"));
 const guard = options.guard === "on";
 const log = new Log(options.log);
 const service = new Service(settings, options.port, guard, log);
+await (await fetch(`${service.url}/health`)).arrayBuffer();
 process.stdout.write('{"ready":true}\n');
 const input = createInterface({ input: process.stdin });
 const line = await new Promise((resolve) => input.once("line", resolve));

@@ -52,7 +52,7 @@ class Heard(logging.Handler):
 class Service:
     def __init__(self, settings: dict, port: int, guard: bool, log: Log):
         self.timeout = aiohttp.ClientTimeout(total=settings["call"]["timeout_ms"] / 1000)
-        self.url = f"http://127.0.0.1:{port}/pay"
+        self.url = f"http://127.0.0.1:{port}"
         self.log = log
         self.in_flight = 0
         self.counters = {"orders": 0, "sent": 0, "success": 0, "failure": 0, "told": 0, "ignored": 0}
@@ -124,7 +124,7 @@ class Service:
         """The outcome, what it rests on, and the instant at which the provider said it will be back."""
         try:
             headers = {"x-client": "python", "x-call": str(call)}
-            async with session.post(self.url, headers=headers, timeout=self.timeout) as answer:
+            async with session.post(f"{self.url}/pay", headers=headers, timeout=self.timeout) as answer:
                 await answer.read()
                 wait = answer.headers.get("retry-after")
                 if answer.status in (429, 503) and wait:
@@ -154,22 +154,21 @@ class Service:
             self.report()
             await asyncio.sleep(REPORT_EVERY)
 
-    async def run(self, due: list[int], late: list[int], start_ns: int) -> None:
-        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
-            reporting = asyncio.create_task(self.keep_reporting())
-            async with asyncio.TaskGroup() as orders:
-                for call, at in enumerate(due, 1):
-                    await until(start_ns + at)
+    async def run(self, session: aiohttp.ClientSession, due: list[int], late: list[int], start_ns: int) -> None:
+        reporting = asyncio.create_task(self.keep_reporting())
+        async with asyncio.TaskGroup() as orders:
+            for call, at in enumerate(due, 1):
+                await until(start_ns + at)
+                orders.create_task(self.pay(session, call))
+            for at in late:
+                await until(start_ns + at)
+                if self.state() not in ("closed", "none"):
+                    call += 1
                     orders.create_task(self.pay(session, call))
-                for at in late:
-                    await until(start_ns + at)
-                    if self.state() not in ("closed", "none"):
-                        call += 1
-                        orders.create_task(self.pay(session, call))
-                    elif self.in_flight == 0:
-                        break
-            reporting.cancel()
-            self.report()
+                elif self.in_flight == 0:
+                    break
+        reporting.cancel()
+        self.report()
 
 
 async def until(instant_ns: int) -> None:
@@ -187,10 +186,13 @@ async def serve(settings: dict, port: int, guard: bool, file) -> None:
     logger.addHandler(Heard(log))
     logger.setLevel(logging.INFO)
     logger.propagate = False
-    print(json.dumps({"ready": True}), flush=True)
-    start_ns = json.loads(sys.stdin.readline())["start_ns"]
-    log.write("start", client="python", guard=guard)
-    await service.run(plan.due(settings), plan.late(settings), start_ns)
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+        async with session.get(f"{service.url}/health") as answer:
+            await answer.read()
+        print(json.dumps({"ready": True}), flush=True)
+        start_ns = json.loads(sys.stdin.readline())["start_ns"]
+        log.write("start", client="python", guard=guard)
+        await service.run(session, plan.due(settings), plan.late(settings), start_ns)
     log.write("end", counters=service.totals(), state=service.state())
 
 

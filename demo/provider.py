@@ -76,6 +76,10 @@ class Provider:
         await asyncio.sleep(self.random.uniform(*milliseconds) / 1000)
 
 
+async def health(_: web.Request) -> web.Response:
+    return web.json_response({"healthy": True})
+
+
 async def report(provider: Provider) -> None:
     while True:
         line = {"phase": provider.phase(), "arrivals": provider.arrivals, "in_flight": provider.in_flight}
@@ -88,6 +92,8 @@ async def serve(settings: dict, log_path: pathlib.Path) -> None:
         provider = Provider(settings, log)
         app = web.Application()
         app.router.add_post("/pay", provider.pay)
+        # For the clients to get their HTTP machinery going before the first order; not an arrival.
+        app.router.add_get("/health", health)
         # A caller that hangs up ends its handler, so that a hung call does not outlive the phase.
         runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
         await runner.setup()
