@@ -24,7 +24,7 @@ fn number([a, b, c, d]: [u64; 4]) -> u64 {
 
 #[test]
 fn an_event_is_whole_or_not_there() {
-    model("event_ring::an_event_is_whole_or_not_there", Preemptions(Some(2), Some(3)), || {
+    model("event_ring::an_event_is_whole_or_not_there", Preemptions(Some(2), Some(3)).but_plain(1), || {
         let ring = ring();
         let pusher =
             |first: u64| move |ring: &EventRing| (0..rounds(1, 5) as u64).for_each(|i| push(ring, event(first + i)));

@@ -10,22 +10,24 @@ use shuttle::thread;
 #[cfg(not(any(seawall_loom, seawall_shuttle)))]
 use std::thread;
 
-pub(super) use seawall::model_access::{accesses, fail_next_exchange, stop_after, writes};
+pub(super) use seawall::model_access::{accesses, fail_next_exchange, stop_after, stop_after_writes, writes};
 pub(super) use thread::JoinHandle;
 
-/// How many preemptions loom explores, every day and at length; `None` is all of them.
-///
-/// A bound of 2 or 3 finds almost all faults that exist; what a model can afford is written beside it.
+/// How many preemptions loom explores, every day and at length; `None` is all of them. A bound of 2
+/// or 3 finds almost all faults that exist; each model states what it can afford.
 #[derive(Clone, Copy)]
 #[cfg_attr(not(seawall_loom), allow(dead_code, reason = "only loom explores by preemptions"))]
 pub(super) struct Preemptions(pub(super) Option<usize>, pub(super) Option<usize>);
 
+impl Preemptions {
+    /// A smaller bound for every day in plain mode, where loom also tries the old values of every atomic.
+    pub(super) const fn but_plain(self, bound: usize) -> Self {
+        if cfg!(seawall_loom_rmw) { self } else { Self(Some(bound), self.1) }
+    }
+}
+
 /// Small enough for all interleavings.
 pub(super) const ALL: Preemptions = Preemptions(None, None);
-
-/// What plain mode can afford every day: there loom also tries the old values of every atomic.
-#[cfg(seawall_loom)]
-const PLAIN: usize = 2;
 
 /// Runs `body` under the model checker of this build and prints how often it ran.
 #[cfg(seawall_loom)]
@@ -35,8 +37,7 @@ pub(super) fn model(name: &str, preemptions: Preemptions, body: impl Fn() + Send
     let counted = executions.clone();
     let mut builder = loom::model::Builder::new();
     let long = std::env::var_os("SEAWALL_LOOM_LONG").is_some();
-    let daily = if cfg!(seawall_loom_rmw) { preemptions.0 } else { preemptions.0.map(|bound| bound.min(PLAIN)) };
-    builder.preemption_bound = if long { preemptions.1 } else { daily };
+    builder.preemption_bound = if long { preemptions.1 } else { preemptions.0 };
     builder.max_branches = 5_000;
     if long {
         // What has not been explored by then is left to random schedules.

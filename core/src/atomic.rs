@@ -144,6 +144,7 @@ mod imp {
             static ACCESSES: Cell<u64> = Cell::new(0);
             static WRITES: Cell<u64> = Cell::new(0);
             static STOP_AT: Cell<u64> = Cell::new(u64::MAX);
+            static STOP_AT_WRITES: Cell<u64> = Cell::new(u64::MAX);
         }
 
         /// What a stopped thread unwinds with.
@@ -151,7 +152,7 @@ mod imp {
 
         pub(super) fn access() {
             let accesses = ACCESSES.with(|count| count.replace(count.get() + 1));
-            if accesses == STOP_AT.with(Cell::get) {
+            if accesses == STOP_AT.with(Cell::get) || writes() >= STOP_AT_WRITES.with(Cell::get) {
                 std::panic::resume_unwind(std::boxed::Box::new(Stopped));
             }
         }
@@ -186,10 +187,21 @@ mod imp {
         /// Runs `operation` up to its access number `accesses`, and no further. `None` when it was
         /// stopped, as if its thread had been killed there. Its third weak exchange fails.
         pub(crate) fn stop_after<T>(accesses: u64, operation: impl FnOnce() -> T) -> Option<T> {
-            ATTEMPTS.with(|attempts| attempts.set(0));
             STOP_AT.with(|at| at.set(self::accesses() + accesses));
+            stoppable(operation)
+        }
+
+        /// As [`stop_after`], at the first access after so many writes.
+        pub(crate) fn stop_after_writes<T>(writes: u64, operation: impl FnOnce() -> T) -> Option<T> {
+            STOP_AT_WRITES.with(|at| at.set(self::writes() + writes));
+            stoppable(operation)
+        }
+
+        fn stoppable<T>(operation: impl FnOnce() -> T) -> Option<T> {
+            ATTEMPTS.with(|attempts| attempts.set(0));
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(operation));
             STOP_AT.with(|at| at.set(u64::MAX));
+            STOP_AT_WRITES.with(|at| at.set(u64::MAX));
             match done {
                 Ok(answer) => Some(answer),
                 Err(cause) if cause.is::<Stopped>() => None,

@@ -121,3 +121,14 @@ pub fn stop_after<T>(accesses: u64, operation: impl FnOnce() -> T) -> Option<T> 
         None
     }
 }
+
+/// As [`stop_after`], at the first access after so many writes.
+pub fn stop_after_writes<T>(writes: u64, operation: impl FnOnce() -> T) -> Option<T> {
+    #[cfg(any(seawall_loom, seawall_shuttle))]
+    return crate::atomic::faults::stop_after_writes(writes, operation);
+    #[cfg(not(any(seawall_loom, seawall_shuttle)))]
+    {
+        let _ = (writes, operation);
+        None
+    }
+}
