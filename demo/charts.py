@@ -203,8 +203,9 @@ def waits(without: checks.Run, guarded: checks.Run, narrow: bool) -> str:
     names = [name for name, _, _ in plan.phases(guarded.settings)]
     marks = {0.5: ("o", "p50"), 0.95: ("D", "p95"), 0.99: ("^", "p99")}
     for offset, run, colour in ((0.17, without, WITHOUT), (-0.17, guarded, WITH)):
+        waited = figures.waits_by_phase(run)
         for row, name in enumerate(reversed(names)):
-            values = figures.waits_by_phase(run)[name]
+            values = waited[name]
             if not values:
                 continue
             points = [1000 * figures.percentile(values, share) for share in marks]

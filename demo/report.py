@@ -38,14 +38,17 @@ def milliseconds(seconds: float) -> str:
 def cards(without: checks.Run, guarded: checks.Run) -> str:
     runs = (without, guarded)
     totals = [figures.totals(run) for run in runs]
-    waits = [[wait for phase in plan.FAILING for wait in figures.waits_by_phase(run)[phase]] for run in runs]
+    waits = []
+    for run in runs:
+        by_phase = figures.waits_by_phase(run)
+        waits.append([wait for phase, waited in by_phase.items() if phase in plan.FAILING for wait in waited])
     return "".join(
         [
             card("calls to the provider while it could not answer", *(f"{t.failing_calls:,}" for t in totals)),
             card("guests' time spent on calls that failed", *(f"{t.wasted:,.0f} s" for t in totals)),
             card(
                 "95 of 100 orders had their answer within, while the provider could not answer",
-                *(milliseconds(figures.percentile(wait, 0.95)) for wait in waits),
+                *(milliseconds(figures.percentile(wait, 0.95)) if wait else "-" for wait in waits),
             ),
             card(f"orders paid, of {totals[0].orders:,}", *(f"{t.paid:,}" for t in totals)),
         ]
