@@ -12,7 +12,7 @@ import difflib
 import pathlib
 import sys
 
-from snapshot import c_api, layouts, numbers, python_api, rust_api
+from snapshot import c_api, layouts, node_api, numbers, python_api, rust_api
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "snapshots"
@@ -22,6 +22,7 @@ KINDS = {
     "numbers": numbers.take,
     "c-api": c_api.take,
     "python-api": python_api.take,
+    "node-api": node_api.take,
 }
 
 

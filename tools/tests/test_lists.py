@@ -14,6 +14,7 @@ ROOT = run_parts.ROOT
 FILES = [
     "core/tests/*.rs",
     "core/examples/*.rs",
+    "oracle/tests/*.rs",
     "ffi/tests/*",
     "ffi/examples/*.c",
     "tower/tests/*.rs",
@@ -29,7 +30,6 @@ FOLDERS = [
     "oracle/src",
     "host/src",
     "tools/generate",
-    "benches/benches",
     "demo",
     "docs",
     "ffi/src",
