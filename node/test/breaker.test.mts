@@ -8,7 +8,10 @@ import { ManualClock } from "seawall/testing";
 
 function breaker(options: BreakerOptions = {}): { breaker: CircuitBreaker; clock: ManualClock } {
   const clock = new ManualClock(1_000);
-  return { breaker: new CircuitBreaker({ clock, ...options }), clock };
+  const breaker = new CircuitBreaker({ clock, ...options });
+  // From its first success on a breaker is clean, and may be decided without native code.
+  if (options.failureRate === undefined) breaker.admit().success();
+  return { breaker, clock };
 }
 
 function fail(breaker: CircuitBreaker, times: number): void {
@@ -64,6 +67,15 @@ for (const cleanCheck of [true, false]) {
       assert.equal(it.state, "half-open");
       assert.equal(trial.success(), "counted");
       assert.equal(it.state, "closed");
+    });
+
+    test("a success counts although the breaker was clean when it was admitted", () => {
+      const { breaker: it } = breaker({ ...options, failureThreshold: 2 });
+      const early = it.tryAdmit();
+      fail(it, 1);
+      assert.equal(it.ok(early), "counted");
+      fail(it, 1);
+      assert.equal(it.state, "closed", "the failures were not in a row");
     });
 
     test("half-open lets out as many trials as stated and no more", () => {

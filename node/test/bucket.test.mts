@@ -85,7 +85,10 @@ test("a reservation is good from its instant on, and comes back when cancelled",
   const second = it.reserve(1, 1_000);
   assert.ok(!(second instanceof Refusal) && second.wait === 300, "first reserved, first served");
   assert.equal(second.cancel(), "full");
-  assert.equal(second.cancel(), "nothing", "once");
+  const third = it.reserve(1, 1_000);
+  assert.ok(!(third instanceof Refusal) && third.wait === 300);
+  assert.equal(second.cancel(), "nothing", "once: what it took was the third's afterwards");
+  assert.equal(third.cancel(), "full");
   const far = it.reserve(5, 100);
   assert.ok(far instanceof Refusal && far.reason === "rate_limited", "further off than the caller would wait");
   clock.advance(300);

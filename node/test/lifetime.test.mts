@@ -49,6 +49,21 @@ test("a new object in an old place has learnt nothing, and the old one does not 
   for (const breaker of fresh) breaker.close();
 });
 
+test("the clean check looks at the right place, wherever a breaker lies", () => {
+  const breakers = Array.from({ length: 3_000 }, () => new CircuitBreaker({ failureThreshold: 1 }));
+  for (const breaker of breakers) {
+    breaker.configure({ failureThreshold: 1 });
+    breaker.admit().success();
+  }
+  // What is read carries the number of the configuration's slot, 1 by now; a native token does not.
+  const slot = (breaker: CircuitBreaker): number => Math.floor(breaker.tryAdmit() / 2 ** 28) % 4;
+  assert.ok(breakers.every((breaker) => slot(breaker) === 1));
+  assert.equal(slot(new CircuitBreaker({ cleanCheck: false })), 0);
+  for (const [place, breaker] of breakers.entries()) if (place % 3 === 0) breaker.trip();
+  for (const [place, breaker] of breakers.entries()) assert.equal(breaker.tryAdmit() < 0, place % 3 === 0, `${place}`);
+  for (const breaker of breakers) breaker.close();
+});
+
 test("a permit keeps its breaker; a breaker keeps its clock", async () => {
   const permit = (() => {
     const clock = new ManualClock(5);

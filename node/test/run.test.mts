@@ -11,7 +11,10 @@ import { ManualClock } from "seawall/testing";
 
 function breaker(options: BreakerOptions = {}): { breaker: CircuitBreaker; clock: ManualClock } {
   const clock = new ManualClock(1_000);
-  return { breaker: new CircuitBreaker({ clock, failureThreshold: 1, ...options }), clock };
+  const breaker = new CircuitBreaker({ clock, failureThreshold: 1, ...options });
+  // From its first success on a breaker is clean, and may be decided without native code.
+  breaker.admit().success();
+  return { breaker, clock };
 }
 
 const never = (): Promise<never> => new Promise(() => {});
@@ -80,6 +83,34 @@ for (const { way, options, run } of ways) {
       answer("late");
       assert.equal(await pending, "late");
       assert.equal(it.state, "half-open", "the late success is no trial");
+    });
+
+    test("a success counts although another call has failed meanwhile", async () => {
+      const { breaker: it } = breaker({ ...options, failureThreshold: 2 });
+      let answer: (value: string) => void = () => {};
+      const pending = it.run(() => new Promise<string>((resolve) => (answer = resolve)), run);
+      await assert.rejects(it.run(() => Promise.reject(new Error("one")), run));
+      answer("good");
+      await pending;
+      await assert.rejects(it.run(() => Promise.reject(new Error("two")), run));
+      assert.equal(it.state, "closed", "the failures were not in a row");
+    });
+
+    test("a failure counts for the period it was admitted in, not for the one it ends in", async () => {
+      const { breaker: it, clock } = breaker(options);
+      for (let period = 0; period < 3; period++) {
+        let end: (error: Error) => void = () => {};
+        const pending = it.run(() => new Promise((_, reject) => (end = reject)), run);
+        await it.run(() => "fine", run);
+        await assert.rejects(it.run(() => Promise.reject(new Error("down")), run));
+        assert.equal(it.state, "open", `period ${period}`);
+        clock.advance("31s");
+        await it.run(() => "trial", run);
+        assert.equal(it.state, "closed");
+        end(new Error("late"));
+        await assert.rejects(pending, /late/);
+        assert.equal(it.state, "closed", `period ${period}`);
+      }
     });
 
     test("keeps AsyncLocalStorage", async () => {
