@@ -120,12 +120,14 @@ def main() -> int:
             test(results, compiler, name, library, compiler)
     test(results, compilers[0], "signal", library, compilers[0])
     example(results, library)
-    build.setup.debian(["libclang-rt-14-dev"])
+    runtimes()
     with_asan = sanitized()
     for name in PROGRAMS:
-        test(
-            results, "clang", name, with_asan, "sanitized", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"
-        )
+        test(results, "clang", name, with_asan, "sanitized", *SANITIZE)
+    if sys.argv[1:] == ["--long"]:
+        test(results, "clang", "signal", library, "clang")
+        for seed in range(1, 21):
+            results.program(f"misuse (sanitized, seed {seed})", run([OUT / "misuse-sanitized"], SEED=str(seed << 32)))
     return results.end()
 
 
