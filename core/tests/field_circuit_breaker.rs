@@ -160,7 +160,9 @@ mod stale_results {
         let old: Vec<_> = (0..5).map(|_| permit(&breaker, ms(0))).collect();
         failures(&breaker, 1, ms(0));
         let _trial = permit(&breaker, ms(1_100));
-        old.into_iter().for_each(|permit| drop(permit.success(ms(1_100), 0)));
+        for permit in old {
+            assert_eq!(permit.success(ms(1_100), 0).settlement, Settlement::Stale);
+        }
         assert_eq!(breaker.admit(ms(1_100)).unwrap_err().rejection.reason, Reason::TrialsBusy);
     }
 }
@@ -279,7 +281,9 @@ mod judging {
         let config = Config::new().window(4).minimum_calls(4).slow_after(millis(100)).slow_rate(Ratio::percent(75));
         let breaker = breaker(config);
         let out: Vec<_> = (0..4).map(|_| permit(&breaker, ms(0))).collect();
-        out.into_iter().for_each(|permit| drop(permit.success(ms(5_000), 0)));
+        for permit in out {
+            permit.success(ms(5_000), 0);
+        }
         assert_eq!(breaker.snapshot(ms(5_000)).unwrap().cause, Some(Cause::SlowRate));
     }
 
