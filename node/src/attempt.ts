@@ -37,7 +37,7 @@ export interface RunOptions {
   deadline?: number;
 }
 
-/** What a run needs of its breaker. */
+/** @internal What a run needs of its breaker. */
 export interface Settler {
   readonly clock: ManualClock | undefined;
   succeeded(value: unknown): void;
@@ -46,7 +46,7 @@ export interface Settler {
   neutral(): void;
 }
 
-/** Waits until an attempt is over, or cut. At most one of the ways to end it is taken. */
+/** @internal Waits until an attempt is over, or cut. At most one of the ways to end it is taken. */
 export class Cut {
   #timer: { cancel(): void } | undefined;
   #signal: AbortSignal | undefined;

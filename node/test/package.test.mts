@@ -83,6 +83,18 @@ for (const [kind, file] of [["ESM", "use.mts"], ["CommonJS", "use.cts"]] as cons
   });
 }
 
+const examples = [...readFileSync(join(root, "README.md"), "utf8").matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code!);
+
+test("the README has examples", () => assert.equal(examples.length, 2));
+
+for (const [place, code] of examples.entries()) {
+  test(`example ${place + 1} of the README runs`, () => {
+    const { status, stdout, stderr } = node(`example${place}.mjs`, code);
+    assert.equal(status, 0, stderr);
+    assert.equal(stdout, ["paid closed: 0 of the last 1 calls failed\n", "half-open\n"][place]);
+  });
+}
+
 test("an installation from another platform says so, and what to do", () => {
   const dist = join(folder, "other");
   cpSync(join(folder, "node_modules/seawall/dist"), dist, { recursive: true });

@@ -328,7 +328,7 @@ for (const [name, { scenarios, config_errors }] of files("token_bucket")) {
 if (process.env["SEAWALL_CLEAN_CHECK"] !== "off") {
   test("all of it again where the runtime allows no external buffers", () => {
     const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
-    const child = spawnSync(process.execPath, [fileURLToPath(import.meta.url)], {
+    const child = spawnSync(process.execPath, ["--test-reporter=tap", fileURLToPath(import.meta.url)], {
       env: { ...environment, SEAWALL_CLEAN_CHECK: "off" },
       encoding: "utf8",
     });
