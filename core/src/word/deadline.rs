@@ -94,7 +94,17 @@ mod tests {
     }
 
     #[test]
+    fn the_limit_itself_is_live_and_the_next_unit_is_not() {
+        let now = Instant::from_nanos(5 << UNIT);
+        assert_eq!(ahead(5 + 100, MASK, now, 100), Some(100));
+        assert_eq!(ahead(5 + 101, MASK, now, 100), None);
+        assert_eq!(ahead(5, MASK, now, 100), None, "what is due has expired");
+    }
+
+    #[test]
     fn the_end_of_time_saturates() {
+        let last = u64::MAX >> UNIT << UNIT;
+        assert_eq!(instant(Instant::from_nanos(last - (1 << UNIT)), 1), Instant::from_nanos(last), "the last whole unit");
         assert_eq!(instant(Instant::MAX, 5), Instant::MAX);
         assert_eq!(instant(Instant::from_nanos(3 << UNIT), 2), Instant::from_nanos(5 << UNIT));
     }
