@@ -4,95 +4,15 @@ import { CircuitOpen, ConfigError, Refused } from "./errors.js";
 import { Listeners, type RefusedEvent, refusals, transitions } from "./events.js";
 import { nameOf, optionList, thrown } from "./fields.js";
 import { alive, hold, letGo } from "./holding.js";
+import { type Judgement, judgementOf, type Told, untilOf } from "./judgement.js";
 import { type Handle, native } from "./native.js";
+import type { Settlement, Snapshot, State, Transition } from "./observed.js";
 import type { CircuitBreakerOptions, Mode, Span } from "./options.js";
 import { Permit } from "./permit.js";
 import { breakerReason, breakerRefusal, CODES_BITS, OPENED, type Reason, type Refusal } from "./refusal.js";
 import { type ManualClock, clockHandle } from "./testing.js";
 import { nanosOf } from "./time.js";
 import { CLEAN_MASK, CLEAN_VALUE, placeOf, UNSEEN } from "./words.js";
-
-export type State = "closed" | "open" | "half-open";
-
-/** What became of a settlement. A stale one came from before the last change of state, and changed nothing. */
-export type Settlement = "counted" | "neutral" | "stale";
-
-export type Cause =
-  | "failure_threshold"
-  | "failure_rate"
-  | "slow_rate"
-  | "told"
-  | "trial_failed"
-  | "trials_succeeded"
-  | "trials_expired"
-  | "due"
-  | "tripped"
-  | "reset"
-  | "half_opened";
-
-/** A change of state, told once, to the thread whose operation made it. */
-export interface Transition {
-  /** The breaker's name. */
-  readonly policy: string | undefined;
-  readonly from: State;
-  readonly to: State;
-  readonly cause: Cause;
-  /** When, in milliseconds of the breaker's clock; `atNanos` is exact. */
-  readonly at: number;
-  readonly atNanos: bigint;
-  /** Until when it is open. */
-  readonly until: number | undefined;
-  readonly untilNanos: bigint | undefined;
-  /** The generation after the change. */
-  readonly generation: number;
-  /** How many calls were judged, how many of them failed, and how many were slow. */
-  readonly calls: number;
-  readonly failed: number;
-  readonly slow: number;
-  /** How many times in a row it has reopened without closing, at most 15. */
-  readonly reopened: number;
-  /** Jitter was asked for, but the system had no randomness to give. */
-  readonly unseeded: boolean;
-}
-
-/** All figures at one instant. */
-export interface Snapshot {
-  readonly state: State;
-  readonly mode: Mode;
-  readonly generation: number;
-  /** Calls judged: in the window, failed in a row, or settled trials. While open: those that opened it. */
-  readonly calls: number;
-  readonly failed: number;
-  readonly slow: number;
-  /** `failed / calls`; not there below `minimumCalls` and in consecutive mode. */
-  readonly failureRate: number | undefined;
-  readonly slowRate: number | undefined;
-  readonly trialsInFlight: number;
-  readonly trialsSucceeded: number;
-  /** The most trials of a half-open round. */
-  readonly trials: number;
-  readonly reopened: number;
-  /** Open: until when. Half-open with trials out: when they expire. */
-  readonly until: number | undefined;
-  readonly untilNanos: bigint | undefined;
-  /** Why it changed its state last, and when. */
-  readonly cause: Cause | undefined;
-  readonly changedAt: number | undefined;
-  readonly changedAtNanos: bigint | undefined;
-}
-
-/** When a dependency said it will be back: an instant (bigint: nanoseconds), or a span from now. */
-export type Told = { readonly until: number | bigint } | { readonly retryAfter: Span };
-
-/** How outcomes of `run` are judged. Refusals of seawall's own never count as failures. */
-export interface Judgement {
-  /** Errors that say nothing about the dependency (a 4xx, say). All others are failures. */
-  ignore?: (error: unknown) => boolean;
-  /** Values that are failures although nothing was thrown (a response with status 503, say). */
-  isFailure?: (value: never) => boolean;
-  /** How long a failure (an error, or a value that `isFailure` chose) says the dependency will be away. */
-  retryAfterOf?: (failure: never) => Span | undefined;
-}
 
 export interface BreakerAttachOptions extends Judgement {
   /** What events and errors call it. */
@@ -124,8 +44,12 @@ const { states: STATES, modes: MODES } = native.constants() as unknown as { stat
 const BYPASS = 3;
 const KIND = 2 ** 30;
 
+/** What `attach` gives to the constructor in place of options. */
 class Attached {
-  constructor(readonly handle: Handle) {}
+  constructor(
+    readonly handle: Handle,
+    readonly options: BreakerOptions,
+  ) {}
 }
 
 /**
@@ -159,15 +83,15 @@ export class CircuitBreaker {
    * @throws ConfigError an option is impossible: field, value and what is allowed
    */
   constructor(options: BreakerOptions = {}) {
-    const attached = (options as unknown) instanceof Attached ? (options as unknown as Attached).handle : undefined;
-    const mine: BreakerOptions = attached === undefined ? options : attachOptions;
+    const attached = (options as unknown) instanceof Attached ? (options as unknown as Attached) : undefined;
+    const mine = attached?.options ?? options;
     if (attached === undefined) {
       const list = optionList("CircuitBreaker", options, OWN);
       const shared = nameOf(options.shared, "shared");
       const made = native.breakerNew(list, clockHandle(options.clock), shared);
       this.#handle = typeof made === "number" ? made : thrown(made, options);
     } else {
-      this.#handle = attached;
+      this.#handle = attached.handle;
     }
     hold(this, this.#handle);
     this.name = nameOf(mine.name, "name") ?? mine.shared;
@@ -185,12 +109,7 @@ export class CircuitBreaker {
   static attach(shared: string, options: BreakerAttachOptions = {}): CircuitBreaker {
     const handle = native.breakerAttach(shared);
     if (handle === undefined) throw new Error(`there is no shared circuit breaker called ${shared}`);
-    attachOptions = { ...options, shared };
-    try {
-      return new CircuitBreaker(new Attached(handle) as unknown as BreakerOptions);
-    } finally {
-      attachOptions = {};
-    }
+    return new CircuitBreaker(new Attached(handle, { ...options, shared }) as unknown as BreakerOptions);
   }
 
   // --- tokens: no object, no throw ---
@@ -520,9 +439,6 @@ export class CircuitBreaker {
   }
 }
 
-/** What `attach` passes on to the constructor. */
-let attachOptions: BreakerOptions = {};
-
 /** Runs `fn` with one of the two called when it has ended: one promise and two handlers, no frame of its own. */
 function watched<T>(
   fn: (attempt: Attempt) => T | PromiseLike<T>,
@@ -549,19 +465,4 @@ function rethrow(error: unknown): never {
 
 function reject(refusal: Refusal): Promise<never> {
   return Promise.reject(new CircuitOpen(refusal));
-}
-
-function untilOf(told: Told): bigint | number {
-  if ("retryAfter" in told) return nanosOf(told.retryAfter, "retryAfter");
-  if (typeof told.until === "bigint") return told.until;
-  return BigInt(nanosOf(told.until, "until"));
-}
-
-function judgementOf({ ignore, isFailure, retryAfterOf }: BreakerOptions): Judgement {
-  for (const [field, judge] of Object.entries({ ignore, isFailure, retryAfterOf })) {
-    if (judge !== undefined && typeof judge !== "function") {
-      throw new ConfigError(`${field}: this value is not allowed; allowed is a function`, field, judge, "a function");
-    }
-  }
-  return { ...(ignore && { ignore }), ...(isFailure && { isFailure }), ...(retryAfterOf && { retryAfterOf }) };
 }

@@ -1,6 +1,5 @@
 import { channel } from "node:diagnostics_channel";
 
-import type { Transition } from "./breaker.js";
 import type { Reason } from "./refusal.js";
 
 /** Listeners of one kind of event. They are called after the operation, in the order of their coming. */
@@ -46,5 +45,3 @@ export interface RefusedEvent {
 /** Published to while somebody subscribes; otherwise they cost one comparison. */
 export const transitions = channel("seawall:transition");
 export const refusals = channel("seawall:refused");
-
-export type { Transition };

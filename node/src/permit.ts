@@ -1,4 +1,6 @@
-import type { CircuitBreaker, Settlement, Told } from "./breaker.js";
+import type { CircuitBreaker } from "./breaker.js";
+import type { Told } from "./judgement.js";
+import type { Settlement } from "./observed.js";
 import type { Refusal } from "./refusal.js";
 
 const TRIAL = 2;

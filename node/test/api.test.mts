@@ -6,7 +6,9 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 
-const FILES = ["index", "breaker", "bucket", "permit", "attempt", "refusal", "errors", "events", "options", "time", "testing"];
+const FILES = ["index", "breaker", "bucket", "permit", "attempt", "judgement", "observed", "refusal", "errors"].concat([
+  ...["events", "options", "time", "testing"],
+]);
 const accepted = new URL("../../test/api.txt", import.meta.url);
 
 /** The declarations without their comments. */
