@@ -427,7 +427,7 @@ mod bad_input {
                 "token_bucket.rate: 6 is not allowed; allowed are 7 to 6048000000000000 (from one a day to 10^10 a second)",
             ),
             (
-                new().rate(1).capacity(418).period(day),
+                new().rate(1).capacity(417).period(day),
                 "token_bucket.capacity: 417 is not allowed; allowed are 1 to 416 (at this rate it would take too long to fill)",
             ),
             (
