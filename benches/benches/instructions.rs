@@ -1,0 +1,88 @@
+//! Instructions of a thousand operations each, counted by callgrind: the same however busy the
+//! machine is.
+
+#![allow(missing_docs, unreachable_pub, reason = "what the macros make is public and has no words")]
+
+use std::hint::black_box;
+
+use gungraun::prelude::*;
+use recloser::Recloser;
+use seawall::{CircuitBreaker, TokenBucket};
+use seawall_benches::{breakers, buckets};
+
+const OPERATIONS: u64 = 1000;
+
+#[library_benchmark]
+#[bench::healthy(breakers::healthy())]
+#[bench::open(breakers::open())]
+fn breaker(breaker: CircuitBreaker) -> u64 {
+    black_box(breakers::calls::<0>(black_box(&breaker), OPERATIONS))
+}
+
+#[library_benchmark]
+#[bench::one_percent_fail(breakers::healthy())]
+fn breaker_failing(breaker: CircuitBreaker) -> u64 {
+    black_box(breakers::calls::<100>(black_box(&breaker), OPERATIONS))
+}
+
+#[library_benchmark]
+#[bench::every_record_writes(breakers::healthy())]
+fn breaker_writing(breaker: CircuitBreaker) -> u64 {
+    black_box(breakers::calls::<8>(black_box(&breaker), OPERATIONS))
+}
+
+#[library_benchmark]
+#[bench::trial(breakers::half_open())]
+fn breaker_trial(breaker: CircuitBreaker) -> u64 {
+    black_box(breakers::trial(black_box(&breaker), OPERATIONS))
+}
+
+#[library_benchmark]
+#[bench::healthy(breakers::recloser(true))]
+#[bench::open(breakers::recloser(false))]
+fn recloser_breaker(breaker: Recloser) -> u64 {
+    black_box(breakers::recloser_calls::<0>(black_box(&breaker), OPERATIONS))
+}
+
+#[library_benchmark]
+#[bench::healthy(breakers::failsafe(true))]
+#[bench::open(breakers::failsafe(false))]
+fn failsafe_breaker(breaker: breakers::Failsafe) -> u64 {
+    black_box(breakers::failsafe_calls::<0>(black_box(&breaker), OPERATIONS))
+}
+
+#[library_benchmark]
+#[bench::admit(buckets::endless())]
+#[bench::refuse(buckets::empty())]
+fn bucket(bucket: TokenBucket) -> u64 {
+    black_box(buckets::take(black_box(&bucket), OPERATIONS))
+}
+
+#[library_benchmark]
+#[bench::reserve_and_cancel(buckets::endless())]
+fn bucket_reserving(bucket: TokenBucket) -> u64 {
+    black_box(buckets::reserve_and_cancel(black_box(&bucket), OPERATIONS))
+}
+
+#[library_benchmark]
+#[bench::admit(buckets::governor(buckets::PER_SECOND, u32::MAX))]
+#[bench::refuse(buckets::governor_empty())]
+fn governor_bucket(governor: buckets::Governor) -> u64 {
+    black_box(buckets::governor_take(black_box(&governor), OPERATIONS))
+}
+
+#[library_benchmark]
+#[bench::refuse(buckets::governor_empty())]
+fn governor_bucket_with_instant(governor: buckets::Governor) -> u64 {
+    black_box(buckets::governor_take_with_instant(black_box(&governor), OPERATIONS))
+}
+
+library_benchmark_group!(
+    name = circuit_breaker,
+    benchmarks = [breaker, breaker_failing, breaker_writing, breaker_trial, recloser_breaker, failsafe_breaker]
+);
+library_benchmark_group!(
+    name = token_bucket,
+    benchmarks = [bucket, bucket_reserving, governor_bucket, governor_bucket_with_instant]
+);
+main!(library_benchmark_groups = [circuit_breaker, token_bucket]);

@@ -1,0 +1,107 @@
+//! Circuit breakers in the states that are measured, and what is done to them.
+//!
+//! The peers read the clock themselves where they need it; seawall is told the time, as a face that
+//! has read it once would tell it.
+
+use std::time::Duration;
+
+use failsafe::failure_policy::{ConsecutiveFailures, consecutive_failures};
+use failsafe::{CircuitBreaker as _, StateMachine, backoff};
+use recloser::Recloser;
+use seawall::{CircuitBreaker, CircuitBreakerConfig, Instant, Ratio, Settlement};
+
+const NOW: Instant = Instant::from_nanos(1 << 50);
+
+/// The last 20 calls, all of them good: nothing is left to learn.
+pub fn healthy() -> CircuitBreaker {
+    let config = CircuitBreakerConfig::new().failure_rate(Ratio::percent(50)).window(20);
+    let breaker = CircuitBreaker::new(&config).expect("a possible configuration");
+    for _ in 0..20 {
+        breaker.admit(NOW).expect("closed").success(NOW, 0);
+    }
+    breaker
+}
+
+/// Open for half a minute.
+pub fn open() -> CircuitBreaker {
+    let breaker = healthy();
+    breaker.trip(NOW, None, 0);
+    breaker
+}
+
+/// Half-open, with as many trials as there can be.
+pub fn half_open() -> CircuitBreaker {
+    let config = CircuitBreakerConfig::new().failure_rate(Ratio::percent(50)).trials(15);
+    let breaker = CircuitBreaker::new(&config).expect("a possible configuration");
+    breaker.half_open(NOW);
+    breaker
+}
+
+/// One call; the number is what keeps the compiler honest.
+#[inline(always)]
+fn call(breaker: &CircuitBreaker, works: bool) -> u64 {
+    match breaker.admit(NOW) {
+        Ok(permit) => {
+            let settled = if works { permit.success(NOW, 0) } else { permit.failure(NOW, 0) };
+            u64::from(settled.settlement == Settlement::Counted)
+        }
+        Err(refused) => refused.rejection.at().map_or(0, Instant::as_nanos),
+    }
+}
+
+/// Calls of which every `NTH` fails; 0 for none.
+pub fn calls<const NTH: u64>(breaker: &CircuitBreaker, iterations: u64) -> u64 {
+    (1..=iterations).fold(0, |sum, i| sum ^ call(breaker, works::<NTH>(i)))
+}
+
+#[inline(always)]
+fn works<const NTH: u64>(i: u64) -> bool {
+    NTH == 0 || i % NTH != 0
+}
+
+/// A trial that is taken and given back.
+pub fn trial(breaker: &CircuitBreaker, iterations: u64) -> u64 {
+    (0..iterations).fold(0, |sum, _| match breaker.admit(NOW) {
+        Ok(permit) => sum + u64::from(permit.ignore(NOW).settlement == Settlement::Neutral),
+        Err(refused) => sum ^ refused.rejection.at().map_or(0, Instant::as_nanos),
+    })
+}
+
+/// Recloser with the same settings, closed or open.
+pub fn recloser(healthy: bool) -> Recloser {
+    let breaker =
+        Recloser::custom().error_rate(0.5).closed_len(20).half_open_len(3).open_wait(Duration::from_secs(3600)).build();
+    for _ in 0..21 {
+        let _ = breaker.call(|| if healthy { Ok(()) } else { Err(()) });
+    }
+    breaker
+}
+
+/// As [`calls`].
+pub fn recloser_calls<const NTH: u64>(breaker: &Recloser, iterations: u64) -> u64 {
+    (1..=iterations).fold(0, |sum, i| {
+        let outcome = breaker.call(|| if works::<NTH>(i) { Ok(i) } else { Err(i) });
+        sum ^ u64::from(outcome.is_ok())
+    })
+}
+
+/// Failsafe, opening after five failures in a row.
+pub type Failsafe = StateMachine<ConsecutiveFailures<backoff::Constant>, ()>;
+
+/// Failsafe, closed or open.
+pub fn failsafe(healthy: bool) -> Failsafe {
+    let policy = consecutive_failures(5, backoff::constant(Duration::from_secs(3600)));
+    let breaker = failsafe::Config::new().failure_policy(policy).build();
+    for _ in 0..5 {
+        let _ = breaker.call(|| if healthy { Ok(()) } else { Err(()) });
+    }
+    breaker
+}
+
+/// As [`calls`].
+pub fn failsafe_calls<const NTH: u64>(breaker: &Failsafe, iterations: u64) -> u64 {
+    (1..=iterations).fold(0, |sum, i| {
+        let outcome = breaker.call(|| if works::<NTH>(i) { Ok(i) } else { Err(i) });
+        sum ^ u64::from(outcome.is_ok())
+    })
+}
