@@ -4,7 +4,7 @@ mod common;
 
 use common::{S, cases, ns, words};
 use proptest::prelude::*;
-use seawall::{Instant, Refund, TokenBucket, TokenBucketConfig as Config, When};
+use seawall::{Instant, Refund, Reservation, TokenBucket, TokenBucketConfig as Config, When};
 use std::time::Duration;
 
 const DAY: u64 = 86_400 * S;
@@ -220,6 +220,40 @@ proptest! {
         }
         // The instants of reservations are rounded up to a nanosecond each.
         uses.check(rate, capacity, 1)?;
+    }
+
+    #[test]
+    fn a_cancellation_on_a_clock_that_went_back_gives_at_most_the_step_too_much(
+        rate in rates(), capacity in capacities(),
+        steps in prop::collection::vec((pauses(), 0..8u8, 1..500u64, 0..8usize), 1..60)
+    ) {
+        let start = 365 * DAY;
+        let bucket = TokenBucket::new(&rate.config(capacity), ns(start)).unwrap();
+        let (mut now, mut uses, mut held, mut back) = (start, Uses::default(), Vec::new(), 0);
+        let slack = 50.0f64.min(S as f64 / rate.interval() as f64);
+        for (share, kind, cost, which) in steps {
+            let cost = 1 + cost % capacity;
+            match kind {
+                0..=2 => {
+                    now += pause(rate, share);
+                    if bucket.try_acquire(cost, ns(now)).is_ok() {
+                        uses.add(now, cost);
+                    }
+                }
+                3..=5 => held.extend(bucket.reserve(cost, Duration::MAX, ns(now)).ok()),
+                _ if held.is_empty() => {}
+                _ => {
+                    let step = pause(rate, share.min(slack));
+                    back += step;
+                    let reservation: Reservation = held.swap_remove(which % held.len());
+                    let _ = bucket.cancel(reservation, ns(now - step));
+                }
+            }
+        }
+        for reservation in held {
+            uses.add(reservation.at().as_nanos(), reservation.cost());
+        }
+        uses.check(rate, capacity, 1 + back)?;
     }
 
     #[test]

@@ -242,7 +242,9 @@ impl TokenBucket {
     ///
     /// All of it comes back when nobody has taken anything since. Otherwise it gives back what is
     /// certain not to let more through than the rate allows: the cost less what has flowed in since
-    /// it was made, and nothing while somebody waits for an instant that counts on it.
+    /// it was made, and nothing while somebody waits for an instant that counts on it. How much has
+    /// flowed in only `now` says: one that lies behind what others have seen may give back too much,
+    /// by at most what flows in during that step.
     pub fn cancel(&self, reservation: Reservation, now: Instant) -> Refund {
         match self.publish(Event::Cancel { reservation }, now) {
             Answer::Refunded(refund) => refund,
