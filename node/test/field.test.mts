@@ -373,6 +373,41 @@ test("governor#299, juju/ratelimit#26: a clock that steps back neither admits mo
   assert.equal(bucket.tryAcquire(), true);
 });
 
+test("governor: a period of 20 000 000 000 s is refused, not accepted and then a crash", () => {
+  for (const period of ["20000000000s", "99999999999999999999d", 2e22]) {
+    assert.throws(() => new TokenBucket({ rate: 1, period, capacity: 1 }), { name: "ConfigError", field: "period" });
+  }
+});
+
+test("rustcommon#135: a capacity lowered below what is there cuts it, and nothing wraps", () => {
+  const clock = new ManualClock();
+  const bucket = new TokenBucket({ rate: 1, capacity: 100, clock });
+  bucket.configure({ rate: 1, capacity: 3 });
+  assert.equal(bucket.remaining, 3);
+  clock.advance("1h");
+  assert.equal(bucket.remaining, 3);
+});
+
+test("rigtorp/TokenBucket PR#6: it is full at boot, when the clock shows less than the time to fill", () => {
+  const bucket = new TokenBucket({ rate: 1, capacity: 1_000, clock: new ManualClock(0n) });
+  assert.equal(bucket.tryAcquire(1_000), true);
+});
+
+test("leaky-bucket: more than the capacity is refused with a reason, rather than waited for", () => {
+  const bucket = new TokenBucket({ rate: 10, capacity: 10 });
+  const no = bucket.reserve(25, "1h");
+  assert.ok(no instanceof Refusal && no.reason === "exceeds_capacity");
+});
+
+test("fastify-rate-limit#321: asking while refused changes nothing", () => {
+  const clock = new ManualClock();
+  const bucket = new TokenBucket({ rate: 1, capacity: 1, clock });
+  bucket.drain();
+  for (let i = 0; i < 1_000; i++) bucket.tryAcquire();
+  clock.advance("1s");
+  assert.equal(bucket.tryAcquire(), true);
+});
+
 test("resilience4j (int permits): a rate of 10^9 does not wrap into admitting", () => {
   const clock = new ManualClock();
   const bucket = new TokenBucket({ rate: 1e9, capacity: 1e9, clock });

@@ -95,7 +95,7 @@ for (const [place, code] of examples.entries()) {
   });
 }
 
-test("an installation from another platform says so, and what to do", () => {
+test("npm/cli#4828, napi-rs#1316: an installation from another platform says so, and what to do", () => {
   const dist = join(folder, "other");
   cpSync(join(folder, "node_modules/seawall/dist"), dist, { recursive: true });
   for (const name of readdirSync(dist)) if (name.endsWith(".node")) rmSync(join(dist, name));
@@ -108,7 +108,7 @@ test("an installation from another platform says so, and what to do", () => {
   assert.match(strange.stderr, /no binary for plan9-.*\nTried: nothing is built for it/);
 });
 
-test("every binary is required by a literal name, for bundlers and single-file compilers", () => {
+test("bun#3984, deno#23266: every binary is required by a literal name, for bundlers and single-file compilers", () => {
   const source = readFileSync(join(root, "dist/native.js"), "utf8");
   assert.equal(source.match(/require\("\.\/seawall\.[\w-]+\.node"\)/g)?.length, 9);
   assert.equal(source.match(/require\(/g)?.length, 9, "and none by any other");
