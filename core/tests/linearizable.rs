@@ -2,7 +2,7 @@
 //!
 //! Real threads operate on one state, every operation carrying its own `now` (going back as well as
 //! forward); each recorded history has to have a sequential explanation. Programs are drawn from a
-//! seed, so a failing round can be played again.
+//! seed, so that the program of a failing round can be played again.
 
 mod support;
 
