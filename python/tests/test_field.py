@@ -185,6 +185,23 @@ def test_tenacity_pr657_a_partial_over_an_async_callable_leaks_no_coroutine(make
     assert not [warning for warning in recwarn if "never awaited" in str(warning.message)]
 
 
+@pytest.mark.skipif(not hasattr(inspect, "markcoroutinefunction"), reason="an interpreter before 3.12")
+def test_tenacity_pr657_a_function_marked_as_a_coroutine_function_is_one(make, run):
+    async def failing():
+        raise OSError
+
+    @make(failure_threshold=1)
+    @inspect.markcoroutinefunction
+    def marked():
+        return failing()
+
+    assert inspect.iscoroutinefunction(marked)
+    with pytest.raises(OSError):
+        run(marked)
+    with pytest.raises(seawall.CircuitOpen):
+        run(marked)
+
+
 def test_tenacity_288_names_and_signatures_survive(make):
     @make()
     async def fetch(url: str, *, retries: int = 3) -> bytes:
@@ -368,6 +385,14 @@ def test_pydantic_ai_7065_a_negative_retry_after_is_an_ordinary_failure(make):
 def test_express_rate_limit_648_a_wrong_option_is_refused_at_construction():
     with pytest.raises(seawall.ConfigError):
         seawall.TokenBucket(rate=float("nan"), capacity=1)
+
+
+def test_limits_a_bucket_has_one_size_however_much_it_is_used(clock):
+    bucket = seawall.TokenBucket(rate=1000, capacity=1000, clock=clock)
+    before = sys.getsizeof(bucket)
+    for _ in range(1000):
+        bucket.try_acquire()
+    assert sys.getsizeof(bucket) == before < 1024
 
 
 # --- from elsewhere, as Python sees it ---
