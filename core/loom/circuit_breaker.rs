@@ -476,12 +476,34 @@ fn what_was_done_before_a_settlement_is_seen_by_whoever_is_admitted_for_it() {
             let mark = Arc::new(Mark::new());
             let repaired = mark.clone();
             let other = spawn(&breaker, move |breaker| {
-                repaired.set();
-                settle(breaker, token, Outcome::Success, at(11));
+                if admit(breaker, at(11)).0.is_some() {
+                    assert!(repaired.is_set());
+                }
             });
-            if admit(&breaker, at(11)).0.is_some() {
-                assert!(mark.is_set());
-            }
+            mark.set();
+            settle(&breaker, token, Outcome::Success, at(11));
+            join(other);
+        },
+    );
+}
+
+#[test]
+fn what_was_done_before_a_quiet_settlement_is_seen_by_whoever_sees_it() {
+    model(
+        "circuit_breaker::what_was_done_before_a_quiet_settlement_is_seen_by_whoever_sees_it",
+        Preemptions(Some(2), None),
+        || {
+            let breaker = new(&consecutive(9));
+            let token = admit(&breaker, START).0.expect("it is closed");
+            let mark = Arc::new(Mark::new());
+            let done = mark.clone();
+            let other = spawn(&breaker, move |breaker| {
+                if breaker.snapshot(START).is_some_and(|snapshot| snapshot.failed == 1) {
+                    assert!(done.is_set());
+                }
+            });
+            mark.set();
+            settle(&breaker, token, Outcome::Failure, START);
             join(other);
         },
     );
