@@ -4,7 +4,7 @@ use core::ffi::c_char;
 
 use core_seawall::{CircuitBreaker, Instant, Mode, Outcome, Settlement};
 
-use crate::caller::Caller;
+use crate::caller::{Caller, Wanted};
 use crate::circuit_breaker_config::{self, SW_DEFAULT, sw_circuit_breaker_config};
 use crate::decision::{sw_rejection, sw_transition};
 use crate::permit::{self, sw_permit};
@@ -111,23 +111,50 @@ pub unsafe extern "C" fn sw_circuit_breaker_admit(
         let permit = caller.out(permit)?;
         let rejection = caller.wanted(rejection)?;
         let transition = caller.wanted(transition)?;
-        permit.put(|| sw_permit::EMPTY);
-        let breaker: &CircuitBreaker = caller.state(breaker)?;
+        let breaker: &CircuitBreaker = match caller.state(breaker) {
+            Ok(breaker) => breaker,
+            Err(error) => {
+                permit.put(|| sw_permit::EMPTY);
+                return Err(error);
+            }
+        };
         let now = Instant::from_nanos(now_ns);
-        let admission = breaker.try_admit(now, r);
-        transition.put(|| sw_transition::of(admission.transition));
-        match admission.verdict {
-            Ok(token) => {
+        match breaker.admit_clean() {
+            Some(token) => {
                 permit.put(|| sw_permit::granted(token, now));
-                rejection.put(|| sw_rejection::of(admission.bypassed));
+                rejection.put(sw_rejection::default);
+                transition.put(sw_transition::default);
                 Ok(sw_status::SW_OK)
             }
-            Err(no) => {
-                rejection.put(|| no.into());
-                Err(refusal(no.reason))
-            }
+            None => Ok(admit_in_full(breaker, now, r, &permit, &rejection, &transition)),
         }
     })
+}
+
+/// Out of line, so that the clean path keeps nothing for it.
+#[inline(never)]
+fn admit_in_full(
+    breaker: &CircuitBreaker,
+    now: Instant,
+    r: u64,
+    permit: &Wanted<'_, sw_permit>,
+    rejection: &Wanted<'_, sw_rejection>,
+    transition: &Wanted<'_, sw_transition>,
+) -> sw_status {
+    let admission = breaker.try_admit(now, r);
+    transition.put(|| sw_transition::of(admission.transition));
+    match admission.verdict {
+        Ok(token) => {
+            permit.put(|| sw_permit::granted(token, now));
+            rejection.put(|| sw_rejection::of(admission.bypassed));
+            sw_status::SW_OK
+        }
+        Err(no) => {
+            permit.put(|| sw_permit::EMPTY);
+            rejection.put(|| no.into());
+            refusal(no.reason)
+        }
+    }
 }
 
 /// The status of a refusal: what was never configured is a mistake of the caller's.
