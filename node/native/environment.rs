@@ -19,9 +19,14 @@ pub(crate) struct Environment {
     pub(crate) refused_at: Cell<Instant>,
     /// The last transition that an operation of this thread made.
     pub(crate) transition: Cell<Option<Transition>>,
-    /// What a breaker in shadow would have refused with (see `refusal`), and when to ask again.
-    pub(crate) bypassed: Cell<Option<(f64, Option<Instant>)>>,
+    /// What a breaker in shadow would have refused with.
+    pub(crate) bypassed: Cell<Option<Bypassed>>,
+    /// Details put aside while listeners run, which may use other objects.
+    aside: RefCell<Vec<(Instant, Option<Bypassed>)>>,
 }
+
+/// A refusal as one number (see `refusal`), and when to ask again.
+pub(crate) type Bypassed = (f64, Option<Instant>);
 
 impl Environment {
     /// A new one, which ends with `env`.
@@ -30,6 +35,19 @@ impl Environment {
         // SAFETY: `end` is called once, with this pointer, when no more JavaScript runs in `env`.
         unsafe { napi_add_env_cleanup_hook(env, Some(end), this.cast()) };
         this
+    }
+
+    /// Puts the details of the last answer aside.
+    pub(crate) fn save(&self) {
+        self.aside.borrow_mut().push((self.refused_at.get(), self.bypassed.get()));
+    }
+
+    /// Takes up again what was put aside last.
+    pub(crate) fn restore(&self) {
+        if let Some((refused_at, bypassed)) = self.aside.borrow_mut().pop() {
+            self.refused_at.set(refused_at);
+            self.bypassed.set(bypassed);
+        }
     }
 
     pub(crate) fn hold(&self, handle: u32) {

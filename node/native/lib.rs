@@ -41,6 +41,14 @@ functions! { FUNCTIONS:
         call.environment.release(call.u32(0));
         Some(())
     };
+    "saveDetails" save_details [0] => |call| {
+        call.environment.save();
+        Some(())
+    };
+    "restoreDetails" restore_details [0] => |call| {
+        call.environment.restore();
+        Some(())
+    };
     "liveObjects" live_objects [0] => |_call| {
         Some(Value::Number((BREAKERS.count() + BUCKETS.count() + CLOCKS.count()) as f64))
     };

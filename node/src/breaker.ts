@@ -1,7 +1,7 @@
 import { Attempt, type RunOptions, type Settler } from "./attempt.js";
 import { limitsOf, runControlled } from "./controlled.js";
 import { CircuitOpen, ConfigError, Refused } from "./errors.js";
-import { Listeners, type RefusedEvent, refusals, transitions } from "./events.js";
+import { aside, Listeners, type RefusedEvent, refusals, transitions } from "./events.js";
 import { nameOf, optionList, thrown } from "./fields.js";
 import { alive, hold, letGo } from "./holding.js";
 import { type Judgement, judgementOf, type Told, untilOf } from "./judgement.js";
@@ -306,12 +306,13 @@ export class CircuitBreaker {
   #refuse(answer: number): void {
     const code = -answer % CODES_BITS;
     this.#counts[code]!++;
-    if (this.#refusals.any || refusals.hasSubscribers) {
-      const event = { policy: this.name, reason: breakerReason(answer) };
+    if (code === OPENED) this.#changed();
+    if (!this.#refusals.any && !refusals.hasSubscribers) return;
+    const event = { policy: this.name, reason: breakerReason(answer) };
+    aside(() => {
       this.#refusals.emit(event);
       if (refusals.hasSubscribers) refusals.publish(event);
-    }
-    if (code === OPENED) this.#changed();
+    });
   }
 
   #permit(token: number): Permit {
@@ -346,8 +347,10 @@ export class CircuitBreaker {
     const made = native.takeTransition();
     if (made === undefined) return;
     const transition = Object.assign(made, { policy: this.name }) as Transition;
-    if (listened) this.#transitions.emit(transition);
-    if (transitions.hasSubscribers) transitions.publish(transition);
+    aside(() => {
+      if (listened) this.#transitions.emit(transition);
+      if (transitions.hasSubscribers) transitions.publish(transition);
+    });
   }
 
   #bind(half: number): void {

@@ -1,5 +1,5 @@
 import { ConfigError, RateLimited } from "./errors.js";
-import { Listeners, type RefusedEvent, refusals } from "./events.js";
+import { aside, Listeners, type RefusedEvent, refusals } from "./events.js";
 import { nameOf, optionList, thrown } from "./fields.js";
 import { alive, hold, letGo } from "./holding.js";
 import { type Handle, native } from "./native.js";
@@ -211,11 +211,12 @@ export class TokenBucket {
     const never = answer === Number.NEGATIVE_INFINITY;
     if (never) this.#exceeding++;
     else this.#limited++;
-    if (this.#refusals.any || refusals.hasSubscribers) {
-      const event: RefusedEvent = { policy: this.name, reason: never ? "exceeds_capacity" : "rate_limited" };
+    if (!this.#refusals.any && !refusals.hasSubscribers) return;
+    const event: RefusedEvent = { policy: this.name, reason: never ? "exceeds_capacity" : "rate_limited" };
+    aside(() => {
       this.#refusals.emit(event);
       if (refusals.hasSubscribers) refusals.publish(event);
-    }
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 import { channel } from "node:diagnostics_channel";
 
+import { native } from "./native.js";
 import type { Reason } from "./refusal.js";
 
 /** Listeners of one kind of event. They are called after the operation, in the order of their coming. */
@@ -32,6 +33,16 @@ export class Listeners<Event> {
         });
       }
     }
+  }
+}
+
+/** @internal Tells who listens. They may use any object; the details of the answer that is being given are not lost. */
+export function aside(tell: () => void): void {
+  native.saveDetails();
+  try {
+    tell();
+  } finally {
+    native.restoreDetails();
   }
 }
 

@@ -31,6 +31,8 @@ export interface Native {
   fields(): { CircuitBreaker: string[]; TokenBucket: string[] };
   span(text: string): number | string;
   release(handle: Handle): void;
+  saveDetails(): void;
+  restoreDetails(): void;
   liveObjects(): number;
   failOnPurpose(): void;
 

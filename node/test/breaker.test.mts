@@ -204,6 +204,27 @@ test("a listener may use the breaker, and one that throws harms nobody but the p
   assert.deepEqual(caught, ["from a listener", "from a listener"]);
 });
 
+test("listeners that use other objects do not touch the answer that is being given", () => {
+  const clock = new ManualClock(1_000);
+  const other = new CircuitBreaker({ clock, resetAfter: "7d" });
+  other.trip();
+  const { breaker: it } = breaker({ clock, failureThreshold: 1, resetAfter: "1s", mode: "shadow", expiredTrials: "open" });
+  const use = (): unknown => other.decide();
+  it.onRefused(use);
+  it.onTransition(use);
+  it.trip();
+  assert.ok(it.admit().bypassed!.at! < 2_003);
+  it.mode = "normal";
+  const refusal = it.decide();
+  assert.ok(refusal instanceof Refusal && refusal.at! < 2_003, "not the other's");
+  clock.advance("2s");
+  it.tryAdmit();
+  clock.advance("2s");
+  it.mode = "shadow";
+  const permit = it.admit();
+  assert.ok(permit.bypassed!.at! > 6_000 && permit.bypassed!.at! < 6_003, "the trial has expired, which opened it");
+});
+
 test("refusals are counted by reason, and told to who listens", () => {
   const { breaker: it, clock } = breaker({ name: "x", failureThreshold: 1 });
   const seen: RefusedEvent[] = [];
