@@ -63,6 +63,16 @@ def test_blocks_nest(make, clock):
     assert (outer.snapshot().failed, inner.snapshot().failed) == (1, 1)
 
 
+def test_blocks_may_end_in_another_order_than_they_began(make):
+    """As those of interleaved generators do."""
+    first, second = make(name="first"), make(name="second")
+    one, two = first.__enter__(), second.__enter__()
+    assert first.__exit__(None, None, None) is False
+    assert one.settled and not two.settled
+    assert second.__exit__(OSError, OSError(), None) is False
+    assert two.settled and second.snapshot().failed == 1
+
+
 def test_blocks_of_tasks_do_not_mix(make, clock):
     breaker = make(window=20)
 
