@@ -296,6 +296,19 @@ mod reserving {
     }
 
     #[test]
+    fn debt_ends_beyond_one_more_bucket_and_two_to_the_45_ticks() {
+        // An interval of 2^30 ticks of a nanosecond: 2^45 ticks are 32 768 tokens.
+        let config = Config::new().rate(1).period(Duration::from_nanos(1 << 30)).capacity(20_000);
+        let bucket = bucket(config);
+        for cost in [20_000, 20_000, 20_000, 12_768] {
+            assert!(bucket.reserve(cost, Duration::MAX, secs(0)).is_ok(), "up to the limit itself");
+        }
+        let before = words(&bucket);
+        assert_eq!(bucket.reserve(1, Duration::MAX, secs(0)).map_err(|no| no.reason), Err(Reason::RateLimited));
+        assert_eq!(words(&bucket), before);
+    }
+
+    #[test]
     fn drained_there_is_nothing_and_a_debt_stays() {
         let bucket = bucket(Config::per_second(10, 5));
         bucket.drain(secs(0));
