@@ -346,6 +346,10 @@ impl Play {
     }
 
     pub(super) fn ask_with(&mut self, op: Op, r: u64) -> &mut Self {
+        if let Op::Settle { permit, .. } = op {
+            let twice = self.scenario.steps.iter().any(|line| line.permit == Some(permit));
+            assert!(!twice || self.scenario.misuse, "{}: permit {permit} settled twice", self.scenario.name);
+        }
         let step = Step { op, now: self.now, r };
         let mut engine = Engine::new(&self.breaker);
         engine.sentences = true;

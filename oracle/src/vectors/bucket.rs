@@ -229,6 +229,10 @@ impl Play {
     }
 
     pub(super) fn ask(&mut self, op: Op) -> &mut Self {
+        if let Op::Cancel { reservation } = op {
+            let twice = self.scenario.steps.iter().any(|line| line.reservation == Some(reservation));
+            assert!(!twice || self.scenario.misuse, "{}: reservation {reservation} twice", self.scenario.name);
+        }
         let step = Step { op, now: self.now };
         let mut engine = Engine::new(&self.bucket);
         engine.sentences = true;

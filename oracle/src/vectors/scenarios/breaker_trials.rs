@@ -117,10 +117,10 @@ fn late_but_not_yet_replaced() -> Scenario<Line> {
 
 fn stale_results() -> Scenario<Line> {
     let about = "Calls from before the trip change nothing, in no later state; nor do trials of an earlier round.";
-    let mut play = Play::new("stale_results", about, one_second());
+    let mut play = Play::new("stale_results", about, one_second().trials(2));
     play.at_ms(0).admit().admit().admit().admit().failure(0);
-    play.success(1).state().at_ms(1_100).admit().success(2).snapshot().failure(4).snapshot();
-    play.at_ms(2_300).admit().success(4).snapshot().success(5).state().failure(3).snapshot();
+    play.success(1).state().at_ms(1_100).admit().admit().success(2).snapshot().failure(4).snapshot();
+    play.at_ms(2_300).admit().success(5).snapshot().success(6).successes(1).state().failure(3).snapshot();
     play.done()
 }
 
