@@ -136,6 +136,18 @@ def test_listeners_are_called_outside_of_everything(make, clock):
     breaker.off_transition(listener)  # it is gone already: nothing happens
 
 
+def test_a_listener_that_goes_takes_nobody_elses_turn(make):
+    breaker = make()
+
+    @breaker.on_transition
+    def once(change):
+        breaker.off_transition(once)
+
+    changes = heard(breaker)
+    breaker.trip()
+    assert [change.to_state for change in changes] == ["open"]
+
+
 def trip_and_reset(breaker):
     for _ in range(2):
         with pytest.raises(ConnectionError):

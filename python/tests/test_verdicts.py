@@ -140,3 +140,24 @@ def test_slow_calls_count_when_asked_for(make, clock):
     breaker.call(slow)
     breaker.call(slow)
     assert breaker.state == "open"
+
+
+def by_hand(breaker):
+    return breaker.admit().success
+
+
+def as_coroutines_do(breaker):
+    grant = breaker._enter()
+    return lambda: breaker._returned(grant, None)
+
+
+@pytest.mark.parametrize("begin", [by_hand, as_coroutines_do])
+def test_a_call_that_began_before_slowness_counted_is_not_slow(make, clock, begin):
+    """A clean admission reads no clock, so that nothing is known of when it began."""
+    breaker = make(failure_threshold=1)
+    breaker.call(int)
+    end = begin(breaker)
+    breaker.configure(slow_after="1ms")
+    clock.advance(60)
+    end()
+    assert breaker.state == "closed"
