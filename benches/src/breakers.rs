@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use crate::repeat;
 use failsafe::failure_policy::{ConsecutiveFailures, consecutive_failures};
 use failsafe::{CircuitBreaker as _, StateMachine, backoff};
 use recloser::Recloser;
@@ -51,19 +52,19 @@ fn call(breaker: &CircuitBreaker, works: bool) -> u64 {
 
 /// Calls of which every `NTH` fails; 0 for none.
 pub fn calls<const NTH: u64>(breaker: &CircuitBreaker, iterations: u64) -> u64 {
-    (1..=iterations).fold(0, |sum, i| sum ^ call(breaker, works::<NTH>(i)))
+    repeat!(iterations, i => call(breaker, works::<NTH>(i)))
 }
 
 #[inline(always)]
 fn works<const NTH: u64>(i: u64) -> bool {
-    NTH == 0 || i % NTH != 0
+    NTH == 0 || !i.is_multiple_of(NTH)
 }
 
 /// A trial that is taken and given back.
 pub fn trial(breaker: &CircuitBreaker, iterations: u64) -> u64 {
-    (0..iterations).fold(0, |sum, _| match breaker.admit(NOW) {
-        Ok(permit) => sum + u64::from(permit.ignore(NOW).settlement == Settlement::Neutral),
-        Err(refused) => sum ^ refused.rejection.at().map_or(0, Instant::as_nanos),
+    repeat!(iterations, _ => match breaker.admit(NOW) {
+        Ok(permit) => u64::from(permit.ignore(NOW).settlement == Settlement::Neutral),
+        Err(refused) => refused.rejection.at().map_or(0, Instant::as_nanos),
     })
 }
 
@@ -79,9 +80,9 @@ pub fn recloser(healthy: bool) -> Recloser {
 
 /// As [`calls`].
 pub fn recloser_calls<const NTH: u64>(breaker: &Recloser, iterations: u64) -> u64 {
-    (1..=iterations).fold(0, |sum, i| {
+    repeat!(iterations, i => {
         let outcome = breaker.call(|| if works::<NTH>(i) { Ok(i) } else { Err(i) });
-        sum ^ u64::from(outcome.is_ok())
+        u64::from(outcome.is_ok())
     })
 }
 
@@ -100,8 +101,8 @@ pub fn failsafe(healthy: bool) -> Failsafe {
 
 /// As [`calls`].
 pub fn failsafe_calls<const NTH: u64>(breaker: &Failsafe, iterations: u64) -> u64 {
-    (1..=iterations).fold(0, |sum, i| {
+    repeat!(iterations, i => {
         let outcome = breaker.call(|| if works::<NTH>(i) { Ok(i) } else { Err(i) });
-        sum ^ u64::from(outcome.is_ok())
+        u64::from(outcome.is_ok())
     })
 }

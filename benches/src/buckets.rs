@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use crate::repeat;
 use governor::clock::{Clock as _, FakeRelativeClock};
 use governor::middleware::NoOpMiddleware;
 use governor::state::{InMemoryState, NotKeyed};
@@ -27,9 +28,9 @@ pub fn empty() -> TokenBucket {
 
 /// Takes a token each time; a refusal's instant is worked out and used.
 pub fn take(bucket: &TokenBucket, iterations: u64) -> u64 {
-    (0..iterations).fold(0, |sum, _| match bucket.try_acquire(1, NOW) {
-        Ok(_) => sum + 1,
-        Err(refused) => sum ^ refused.at().map_or(0, Instant::as_nanos),
+    repeat!(iterations, _ => match bucket.try_acquire(1, NOW) {
+        Ok(_) => 1,
+        Err(refused) => refused.at().map_or(0, Instant::as_nanos),
     })
 }
 
@@ -49,17 +50,17 @@ pub fn ticking() -> Ticking {
 /// One tick, one token.
 pub fn tick_and_take(ticking: &Ticking, iterations: u64) -> u64 {
     use seawall::Clock;
-    (0..iterations).fold(0, |sum, _| {
+    repeat!(iterations, _ => {
         ticking.clock.advance(Duration::from_micros(1));
-        sum + u64::from(ticking.bucket.try_acquire(1, ticking.clock.now()).is_ok())
+        u64::from(ticking.bucket.try_acquire(1, ticking.clock.now()).is_ok())
     })
 }
 
 /// Reserves a token and gives it back.
 pub fn reserve_and_cancel(bucket: &TokenBucket, iterations: u64) -> u64 {
-    (0..iterations).fold(0, |sum, _| match bucket.reserve(1, Duration::from_secs(1), NOW) {
-        Ok(reservation) => sum + bucket.cancel(reservation, NOW) as u64,
-        Err(refused) => sum ^ refused.at().map_or(0, Instant::as_nanos),
+    repeat!(iterations, _ => match bucket.reserve(1, Duration::from_secs(1), NOW) {
+        Ok(reservation) => bucket.cancel(reservation, NOW) as u64,
+        Err(refused) => refused.at().map_or(0, Instant::as_nanos),
     })
 }
 
@@ -93,21 +94,21 @@ pub fn governor_empty() -> Governor {
 
 /// One cell each time; a refusal's instant is not asked for.
 pub fn governor_take(governor: &Governor, iterations: u64) -> u64 {
-    (0..iterations).fold(0, |sum, _| sum + u64::from(governor.limiter.check().is_ok()))
+    repeat!(iterations, _ => u64::from(governor.limiter.check().is_ok()))
 }
 
 /// As [`governor_take`], with the instant of a refusal, which governor works out when it is asked.
 pub fn governor_take_with_instant(governor: &Governor, iterations: u64) -> u64 {
-    (0..iterations).fold(0, |sum, _| match governor.limiter.check() {
-        Ok(()) => sum + 1,
-        Err(refused) => sum ^ refused.wait_time_from(governor.clock.now()).as_nanos() as u64,
+    repeat!(iterations, _ => match governor.limiter.check() {
+        Ok(()) => 1,
+        Err(refused) => refused.wait_time_from(governor.clock.now()).as_nanos() as u64,
     })
 }
 
 /// One tick, one cell.
 pub fn governor_tick_and_take(governor: &Governor, iterations: u64) -> u64 {
-    (0..iterations).fold(0, |sum, _| {
+    repeat!(iterations, _ => {
         governor.clock.advance(Duration::from_micros(1));
-        sum + u64::from(governor.limiter.check().is_ok())
+        u64::from(governor.limiter.check().is_ok())
     })
 }

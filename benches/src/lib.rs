@@ -1,6 +1,19 @@
 //! What the benches share: the contenders and their work, and the same work on one thread or on two,
 //! all on one object.
 
+/// The same `iterations` times over. A loop in place: a closure might stay out of line, and its call
+/// would be measured too.
+macro_rules! repeat {
+    ($iterations:expr, $i:pat => $work:expr) => {{
+        let mut sum = 0;
+        for $i in 0..$iterations {
+            sum ^= $work;
+        }
+        sum
+    }};
+}
+use repeat;
+
 pub mod breakers;
 pub mod buckets;
 

@@ -212,14 +212,14 @@ impl CircuitBreaker {
     ///
     /// # Errors
     /// Who refused, why and when to ask again.
-    #[inline]
+    #[inline(always)]
     pub fn admit(&self, now: Instant) -> Result<Permit<&Self>, Refused> {
         Permit::acquire(self, now, 0)
     }
 
     /// Asks for a token, for callers that keep their permits themselves. `r` is randomness for the
     /// jitter of an open period that may begin here (with `expired_trials` = `open` only); 0 for none.
-    #[inline]
+    #[inline(always)]
     pub fn try_admit(&self, now: Instant, r: u64) -> Admission {
         match self.admit_at_a_glance(now) {
             Some(verdict) => Admission { verdict, bypassed: None, transition: None },
@@ -228,7 +228,7 @@ impl CircuitBreaker {
     }
 
     /// What most admissions come to, with nothing written; `None` says nothing.
-    #[inline]
+    #[inline(always)]
     fn admit_at_a_glance(&self, now: Instant) -> Option<Result<Token, Rejection>> {
         if let Some(token) = self.admit_clean() {
             return Some(Ok(token));
@@ -277,7 +277,7 @@ impl CircuitBreaker {
     ///
     /// # Ordering
     /// What the caller did before is visible to whoever is admitted because of it.
-    #[inline]
+    #[inline(always)]
     pub fn settle(&self, token: Token, outcome: Outcome, granted: Instant, now: Instant, r: u64) -> Settled {
         let seen = self.cell.load();
         if matches!(outcome, Outcome::Success)

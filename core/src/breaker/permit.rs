@@ -29,7 +29,7 @@ impl<R: Deref<Target = CircuitBreaker>> Permit<R> {
     ///
     /// # Errors
     /// Who refused, why and when to ask again.
-    #[inline]
+    #[inline(always)]
     pub fn acquire(breaker: R, now: Instant, r: u64) -> Result<Self, Refused> {
         let permit = |breaker, token, bypassed, transition| Self {
             breaker: Some(breaker),
@@ -52,32 +52,32 @@ impl<R: Deref<Target = CircuitBreaker>> Permit<R> {
     }
 
     /// The call worked. `now` decides whether it was slow, where `slow_after` is set.
-    #[inline]
+    #[inline(always)]
     pub fn success(self, now: Instant, r: u64) -> Settled {
         self.settle(Outcome::Success, now, r)
     }
 
     /// The dependency failed.
-    #[inline]
+    #[inline(always)]
     pub fn failure(self, now: Instant, r: u64) -> Settled {
         self.settle(Outcome::Failure, now, r)
     }
 
     /// The dependency failed and said when it will be back: the breaker opens at once, until then (at
     /// most `told_cap`). An instant that is not in the future makes it an ordinary failure.
-    #[inline]
+    #[inline(always)]
     pub fn failure_until(self, until: Instant, now: Instant, r: u64) -> Settled {
         self.settle(Outcome::FailureUntil(until), now, r)
     }
 
     /// No verdict: cancelled, the caller's own mistake, refused by another of our own layers.
-    #[inline]
+    #[inline(always)]
     pub fn ignore(self, now: Instant) -> Settled {
         self.settle(Outcome::Ignored, now, 0)
     }
 
     /// Settles with any outcome.
-    #[inline]
+    #[inline(always)]
     pub fn settle(mut self, outcome: Outcome, now: Instant, r: u64) -> Settled {
         let (breaker, token, granted) = (self.breaker.take(), self.token, self.granted);
         // Nothing is left to drop. Said here, so that the permit need not lie in memory for a drop.

@@ -45,7 +45,7 @@ impl<const N: usize> Cell<N> {
 
     /// As [`publish`](Self::publish), for a step that often needs no more than the first `K` words of
     /// the configuration. `None` says nothing: the step wanted all of them, or they did not read whole.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn publish_from<const K: usize, A>(
         &self,
         slot: Bits,
@@ -72,7 +72,7 @@ impl<const N: usize> Cell<N> {
     }
 
     /// What the word was; it is `next` now if it was `seen`.
-    #[inline]
+    #[inline(always)]
     fn exchange(&self, seen: u64, next: u64) -> u64 {
         match self.word.compare_exchange(seen, next, Ordering::AcqRel, Ordering::Acquire) {
             Ok(found) | Err(found) => found,

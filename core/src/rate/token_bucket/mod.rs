@@ -202,8 +202,18 @@ impl TokenBucket {
     ///
     /// # Errors
     /// `RateLimited` with the exact instant at which it would be admitted, or `ExceedsCapacity`.
-    #[inline]
+    #[inline(always)]
     pub fn try_acquire(&self, cost: u64, now: Instant) -> Result<Grant, Rejection> {
+        let take = |word, words: &[u64; WORDS]| Some(step::take(word, &Settings::unpack(words), cost, now));
+        match self.cell.publish_from(SLOT, self.cell.load(), take) {
+            Some(answer) => answer,
+            None => self.try_acquire_again(cost, now),
+        }
+    }
+
+    /// The rest: a configuration that did not read whole.
+    #[cold]
+    fn try_acquire_again(&self, cost: u64, now: Instant) -> Result<Grant, Rejection> {
         match self.publish(Event::Take { cost }, now) {
             Answer::Granted(grant) => Ok(grant),
             Answer::Refused(rejection) => Err(rejection),

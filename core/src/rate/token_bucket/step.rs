@@ -56,7 +56,10 @@ pub(super) enum Answer {
 pub(super) fn step(word: u64, settings: &Settings, event: Event, now: Instant) -> (u64, Answer) {
     let bucket = Bucket { word, settings, now };
     match event {
-        Event::Take { cost } => bucket.take(cost),
+        Event::Take { cost } => match bucket.take(cost) {
+            (next, Ok(grant)) => (next, Answer::Granted(grant)),
+            (next, Err(rejection)) => (next, Answer::Refused(rejection)),
+        },
         Event::Reserve { cost, max_wait } => bucket.reserve(cost, max_wait),
         Event::Cancel { reservation } => bucket.cancel(&reservation),
         Event::Drain if bucket.ahead() >= settings.full() => (word, Answer::Done),
@@ -64,6 +67,12 @@ pub(super) fn step(word: u64, settings: &Settings, event: Event, now: Instant) -
         Event::Refill if bucket.ahead() == 0 => (word, Answer::Done),
         Event::Refill => (bucket.with_ahead(0), Answer::Done),
     }
+}
+
+/// [`Event::Take`] by itself, as small as it can be where it is inlined.
+#[inline(always)]
+pub(super) fn take(word: u64, settings: &Settings, cost: u64, now: Instant) -> (u64, Result<Grant, Rejection>) {
+    Bucket { word, settings, now }.take(cost)
 }
 
 /// The word of a bucket that is full, or empty, at `now`.
@@ -134,27 +143,27 @@ impl Bucket<'_> {
         (tat & TAT) | (self.word & !TAT)
     }
 
-    #[inline]
-    fn take(&self, cost: u64) -> (u64, Answer) {
+    #[inline(always)]
+    fn take(&self, cost: u64) -> (u64, Result<Grant, Rejection>) {
         if cost > self.settings.capacity {
-            return (self.word, Answer::Refused(self.impossible()));
+            return (self.word, Err(impossible(self.settings.capacity)));
         }
         let taken = cost.wrapping_mul(self.settings.interval);
         let (ahead, word) = self.current();
         let after = ahead.wrapping_add(taken);
         if cost == 0 {
-            (self.word, Answer::Granted(self.grant(ahead)))
+            (self.word, Ok(self.grant(ahead)))
         } else if after <= self.settings.full() {
             // Added to the word as it stands: the way from one exchange to the next is short then.
-            (word.wrapping_add(taken << TAT_LOW), Answer::Granted(self.grant(after)))
+            (word.wrapping_add(taken << TAT_LOW), Ok(self.grant(after)))
         } else {
-            (self.word, Answer::Refused(limited(self.instant(after.wrapping_sub(self.settings.full())))))
+            (self.word, Err(limited(self.instant(after.wrapping_sub(self.settings.full())))))
         }
     }
 
     fn reserve(&self, cost: u64, max_wait: u64) -> (u64, Answer) {
         if cost > self.settings.capacity {
-            return (self.word, Answer::Refused(self.impossible()));
+            return (self.word, Answer::Refused(impossible(self.settings.capacity)));
         }
         let after = self.ahead().wrapping_add(cost.wrapping_mul(self.settings.interval));
         let wait = if cost == 0 { 0 } else { after.saturating_sub(self.settings.full()) };
@@ -212,12 +221,13 @@ impl Bucket<'_> {
         let nanos = (ticks.wrapping_sub(1) >> self.settings.shift).saturating_add(1);
         Instant::from_nanos(self.now.as_nanos().saturating_add(nanos))
     }
+}
 
-    #[cold]
-    fn impossible(&self) -> Rejection {
-        let reason = if self.settings.capacity == 0 { Reason::Unconfigured } else { Reason::ExceedsCapacity };
-        Rejection::new(Layer::RateLimit, reason, When::Never)
-    }
+/// More than the bucket ever holds; a bucket that holds nothing was never configured.
+#[inline]
+const fn impossible(capacity: u64) -> Rejection {
+    let reason = if capacity == 0 { Reason::Unconfigured } else { Reason::ExceedsCapacity };
+    Rejection::new(Layer::RateLimit, reason, When::Never)
 }
 
 #[inline]
