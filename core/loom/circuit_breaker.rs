@@ -376,9 +376,9 @@ fn a_mode_that_is_never_published_admits_and_refuses_nobody() {
             Preemptions(Some(2), None),
             move || {
                 let breaker = with_two_slots_lost(opened(&consecutive(1)));
-                let changer = spawn(&breaker, move |breaker| change_and_stop_before_publishing(breaker, mode));
-                assert_eq!(breaker.try_admit(at(5), 0).verdict.map_err(|no| no.reason), Err(Reason::Open));
-                join(changer);
+                let asked = spawn(&breaker, |breaker| breaker.try_admit(at(5), 0).verdict.map_err(|no| no.reason));
+                change_and_stop_before_publishing(&breaker, mode);
+                assert_eq!(join(asked), Err(Reason::Open));
             },
         );
     }
