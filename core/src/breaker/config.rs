@@ -286,6 +286,12 @@ impl Settings {
         ]
     }
 
+    /// As much of the settings as it takes to judge an outcome; the rest is zero.
+    #[inline]
+    pub(super) const fn judging(head: u64, rates: u64, slow_after: u64) -> Self {
+        Self::unpack(&[head, rates, slow_after, 0, 0, 0, 0])
+    }
+
     /// Any words are some settings: what a step divides by, shifts by or indexes with is cut to range.
     #[inline]
     pub(super) const fn unpack(words: &[u64; WORDS]) -> Self {

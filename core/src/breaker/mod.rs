@@ -47,8 +47,8 @@
 //!
 //! # Cost
 //! Measured by `make bench`; instruction counts by `make bench-instructions`. Closed and healthy,
-//! admission and settlement are one load and one comparison each and write nothing. A refusal loads
-//! the word twice and one configuration slot.
+//! admission and settlement load the word once each and write nothing. The refusal of an open breaker
+//! loads the word three times and one word of its configuration.
 
 mod config;
 mod permit;
@@ -179,7 +179,7 @@ impl CircuitBreaker {
             match config.settings() {
                 Ok(settings) => Ok(Self {
                     head: Head::new(Kind::CircuitBreaker, 0),
-                    cell: Cell::new(0, settings.pack()),
+                    cell: Cell::new(step::fresh(&settings), settings.pack()),
                     figures: AtomicU64::new(0),
                     changed: AtomicU64::new(0),
                 }),
@@ -195,7 +195,7 @@ impl CircuitBreaker {
     /// Which field is impossible; the memory is untouched then.
     pub fn init(&self, config: &CircuitBreakerConfig) -> Result<(), ConfigError> {
         let settings = config.settings()?;
-        self.cell.init(0, settings.pack());
+        self.cell.init(step::fresh(&settings), settings.pack());
         self.figures.store(0, Ordering::Relaxed);
         self.changed.store(0, Ordering::Relaxed);
         self.head.set(Kind::CircuitBreaker, 0);
@@ -227,7 +227,7 @@ impl CircuitBreaker {
         }
     }
 
-    /// What most admissions come to, with nothing written; `None` says nothing.
+    /// What most admissions come to, with nothing written; `None`: undecided, take the full path.
     #[inline(always)]
     fn admit_at_a_glance(&self, now: Instant) -> Option<Result<Token, Rejection>> {
         if let Some(token) = self.admit_clean() {
@@ -247,7 +247,7 @@ impl CircuitBreaker {
         self.cell.glance(SLOT, self.cell.load(), glance).unwrap_or(Glance::Unclear)
     }
 
-    /// The rest: trials.
+    /// The rest: trials, the other modes, and a glance that lost a race.
     #[inline(never)]
     fn admit_in_full(&self, now: Instant, r: u64) -> Admission {
         let (answer, transition) = self.publish(self.cell.load(), Event::Admit { r }, now);
@@ -255,7 +255,7 @@ impl CircuitBreaker {
     }
 
     /// A clean breaker's token, for callers to whom reading the clock is dear: neither it nor
-    /// randomness is needed for that answer. `None` says nothing yet; [`try_admit`](Self::try_admit) does.
+    /// randomness is needed for that answer. `None`: undecided, [`try_admit`](Self::try_admit) decides.
     #[inline]
     #[must_use]
     pub fn admit_clean(&self) -> Option<Token> {
@@ -263,8 +263,8 @@ impl CircuitBreaker {
         (seen & CLEAN_MASK == CLEAN_VALUE).then(|| Token::call(seen))
     }
 
-    /// Whether a success with this token needs no settlement, since it would change nothing. `false`
-    /// says nothing yet; [`settle`](Self::settle) does.
+    /// Whether a success with this token needs no settlement, since it would change nothing. `false`:
+    /// undecided, [`settle`](Self::settle) decides.
     #[inline]
     #[must_use]
     pub fn is_clean_for(&self, token: Token) -> bool {
@@ -279,11 +279,7 @@ impl CircuitBreaker {
     /// What the caller did before is visible to whoever is admitted because of it.
     #[inline(always)]
     pub fn settle(&self, token: Token, outcome: Outcome, granted: Instant, now: Instant, r: u64) -> Settled {
-        let seen = self.cell.load();
-        if matches!(outcome, Outcome::Success)
-            && (seen ^ token.word()) & TOKEN_MASK == 0
-            && seen & CLEAN_MASK == CLEAN_VALUE
-        {
+        if matches!(outcome, Outcome::Success) && self.is_clean_for(token) {
             return Settled { settlement: Settlement::Counted, transition: None };
         }
         let elapsed = now.as_nanos().saturating_sub(granted.as_nanos());
@@ -294,12 +290,11 @@ impl CircuitBreaker {
     }
 
     /// A settlement that leaves the state as it is, and therefore needs no more of the configuration
-    /// than its first three words. `None` says nothing.
+    /// than its first three words. `None`: undecided, take the full path.
     #[inline(never)]
     fn settle_quietly(&self, token: Token, outcome: Outcome, elapsed: u64, now: Instant) -> Option<Settlement> {
         let quiet = |word, &[head, rates, slow]: &[u64; 3]| {
-            let settings = Settings::unpack(&[head, rates, slow, 0, 0, 0, 0]);
-            step::settle_quietly(word, &settings, token, outcome, elapsed, now)
+            step::settle_quietly(word, &Settings::judging(head, rates, slow), token, outcome, elapsed, now)
         };
         self.cell.publish_from(SLOT, self.cell.load(), quiet)
     }
@@ -321,17 +316,19 @@ impl CircuitBreaker {
         self.publish(self.cell.load(), Event::Trip { until, r }, now).1
     }
 
-    /// Half-opens it by hand, whatever it was. `None` when it was half-open already.
+    /// Half-opens it by hand, whatever it was. `None` when it was half-open already, or never configured.
     pub fn half_open(&self, now: Instant) -> Option<Transition> {
         self.publish(self.cell.load(), Event::HalfOpen, now).1
     }
 
-    /// Closes it by hand and forgets everything learnt; what is in flight becomes stale.
+    /// Closes it by hand and forgets everything learnt; what is in flight becomes stale. `None` when it
+    /// was never configured.
     pub fn reset(&self, now: Instant) -> Option<Transition> {
         self.publish(self.cell.load(), Event::Reset, now).1
     }
 
-    /// Changes the configuration while it runs. State, window and trials are kept as far as they fit:
+    /// Changes the configuration while it runs: `config` replaces all of it, and what is not given goes
+    /// back to its default. State, window and trials are kept as far as they fit:
     /// a shorter window keeps its newest calls, consecutive and rate mode translate into each other,
     /// an open period keeps its end. New thresholds are applied with the next outcome.
     ///

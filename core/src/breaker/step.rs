@@ -125,6 +125,11 @@ pub(super) fn settle_quietly(
     }
 }
 
+/// The word of a new breaker: closed, nothing learnt, in slot 0.
+pub(super) const fn fresh(settings: &Settings) -> u64 {
+    closed(0, settings, 0, if settings.rate { Window::EMPTY.stored() } else { 0 })
+}
+
 /// The word as it is under other settings: what was learnt is kept as far as it fits.
 pub(super) fn carry_over(word: u64, old: &Settings, new: &Settings) -> u64 {
     match State::of(word) {
@@ -481,8 +486,7 @@ impl Breaker<'_> {
     }
 
     fn close(&self, generation: u64, cause: Cause, figures: Figures) -> (u64, Transition) {
-        let learnt = if self.settings.rate { Window::EMPTY.stored() } else { 0 };
-        let word = closed(self.word, self.settings, generation, learnt);
+        let word = GENERATION.put(fresh(self.settings), generation) | SLOT.of(SLOT.get(self.word));
         (word, self.transition(State::Closed, cause, word, figures))
     }
 

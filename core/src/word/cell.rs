@@ -44,7 +44,7 @@ impl<const N: usize> Cell<N> {
     }
 
     /// As [`publish`](Self::publish), for a step that often needs no more than the first `K` words of
-    /// the configuration. `None` says nothing: the step wanted all of them, or they did not read whole.
+    /// the configuration. `None`: undecided, since the step wanted all of them, or they did not read whole.
     #[inline(always)]
     pub(crate) fn publish_from<const K: usize, A>(
         &self,
@@ -63,7 +63,7 @@ impl<const N: usize> Cell<N> {
     }
 
     /// What `look` makes of the word `seen` and the first word of its configuration, if they still belong
-    /// together afterwards; `None` says nothing. Nothing is written.
+    /// together afterwards; `None`: undecided. Nothing is written.
     #[inline]
     pub(crate) fn glance<A>(&self, slot: Bits, seen: u64, look: impl FnOnce(u64, u64) -> A) -> Option<A> {
         let [head] = self.slots.read(slot.get(seen))?;

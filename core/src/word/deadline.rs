@@ -104,7 +104,11 @@ mod tests {
     #[test]
     fn the_end_of_time_saturates() {
         let last = u64::MAX >> UNIT << UNIT;
-        assert_eq!(instant(Instant::from_nanos(last - (1 << UNIT)), 1), Instant::from_nanos(last), "the last whole unit");
+        assert_eq!(
+            instant(Instant::from_nanos(last - (1 << UNIT)), 1),
+            Instant::from_nanos(last),
+            "the last whole unit"
+        );
         assert_eq!(instant(Instant::MAX, 5), Instant::MAX);
         assert_eq!(instant(Instant::from_nanos(3 << UNIT), 2), Instant::from_nanos(5 << UNIT));
     }
