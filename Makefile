@@ -33,7 +33,9 @@ prove:
 
 bench:
 	@tools/setup.py npm debian:gcc debian:libc6-dev debian:python3-venv
-	cargo bench -p seawall-benches --bench circuit_breaker --bench token_bucket
+	cargo bench -q -p seawall-benches --bench circuit_breaker --bench token_bucket -- \
+		--warm-up-time 0.3 --measurement-time 1 --sample-size 20 --noplot --quiet
+	@tools/bench_table.py
 	python3 -m venv target/bench-venv
 	target/bench-venv/bin/pip install -q --disable-pip-version-check -r python/requirements-bench.txt ./python
 	target/bench-venv/bin/python python/benches/faces.py

@@ -5,7 +5,6 @@
 
 use std::time::Duration;
 
-use crate::repeat;
 use failsafe::failure_policy::{ConsecutiveFailures, consecutive_failures};
 use failsafe::{CircuitBreaker as _, StateMachine, backoff};
 use recloser::Recloser;

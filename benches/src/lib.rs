@@ -12,7 +12,6 @@ macro_rules! repeat {
         sum
     }};
 }
-use repeat;
 
 pub mod breakers;
 pub mod buckets;
