@@ -8,7 +8,7 @@ use crate::time::Instant;
 /// The longest sentence that `explain` writes, in bytes.
 pub const SENTENCE: usize = 160;
 
-/// A sentence for people; what does not fit is cut at a word's end by choosing short words.
+/// A sentence for people. All that the engine writes fit; a part that did not would be left out.
 pub type Sentence = heapless::String<SENTENCE>;
 
 /// Declares an enum whose numbers and names never change once published.
@@ -139,11 +139,11 @@ impl Rejection {
         }
     }
 
-    /// The refusal as a sentence: `rate limited; ask again in 1.5 s`.
+    /// The refusal as a sentence: `The rate limit is used up for now; ask again in 1.5 s`.
     #[must_use]
     pub fn explain(&self, now: Instant) -> Sentence {
         let mut text = Sentence::new();
-        // A sentence that does not fit is cut; the longest one here takes 96 bytes.
+        // Every sentence fits; a test writes the longest.
         let _ = self.write(&mut text, now);
         text
     }

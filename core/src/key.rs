@@ -1,8 +1,8 @@
 //! The one keyed hash of keys.
 //!
 //! Keys (API keys, addresses, tenants) are hashed with SipHash-1-3 under a secret of 128 bits that
-//! the caller gives, so that nobody who does not know the secret can choose keys that collide. All
-//! faces use this function, so that a shared table is read alike by all of them.
+//! the caller gives, so that nobody who does not know the secret can choose keys that collide. It is
+//! the only hash of keys in the crate, so that a table shared by several languages is read alike by all.
 //!
 //! Source: Aumasson, Bernstein: *SipHash: a fast short-input PRF*, 2012; the crate `siphasher`.
 

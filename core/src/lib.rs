@@ -62,7 +62,7 @@ pub use breaker::{
     Admission, Cause, CircuitBreaker, CircuitBreakerConfig, CleanCheck, ClockedPermit, ExpiredTrials, Mode, Permit,
     Refused, Settled, Snapshot, State, Token, Transition,
 };
-pub use config::{ConfigError, Ratio};
+pub use config::{ConfigError, Factor, Ratio};
 pub use decision::{Layer, Outcome, Reason, Rejection, SENTENCE, Sentence, Settlement, Span, When};
 pub use key::{Secret, hash};
 pub use random::Random;
@@ -70,7 +70,7 @@ pub use rate::{Fill, Grant, Refund, Reservation, TokenBucket, TokenBucketConfig}
 #[cfg(feature = "std")]
 pub use time::StdClock;
 pub use time::{Clock, Clocked, Instant, ManualClock, SLACK};
-pub use word::ring::{EventRing, RingCursor};
+pub use word::ring::{EventRing, RingCursor, RingWord};
 pub use word::slots::ChangeError;
 pub use word::storage::{StorageError, Stored, place};
 

@@ -4,9 +4,10 @@
 //! monotonic clock of the caller's choosing, whose zero means nothing. [`Clocked`] joins a
 //! primitive to a [`Clock`] for those who would rather not pass it.
 //!
-//! A clock that goes back is tolerated: nothing is ever admitted above its bound because of it, and
-//! nobody waits longer than the size of the step. A step back by more than [`SLACK`] is taken for a
-//! different clock (a restarted host, say): running deadlines then count as expired.
+//! A clock that goes back is tolerated within each primitive's stated slack ([`SLACK`] for the circuit
+//! breaker; the token bucket states its own): nothing is admitted above its bound because of it, and
+//! nobody waits longer by more than the size of the step. A larger step back is taken for a different
+//! clock (a restarted host, say): running deadlines then count as expired.
 
 use core::time::Duration;
 
@@ -145,7 +146,8 @@ impl Clock for StdClock {
 
 /// A primitive joined to the clock and the randomness that its operations want as arguments.
 ///
-/// `P` is the primitive itself, or how it is held: `&CircuitBreaker`, `Arc<TokenBucket>`. Each primitive adds the same operations as it has itself, without `now` and `r`.
+/// `P` is the primitive itself, or how it is held: `&CircuitBreaker`, `Arc<TokenBucket>`. Each primitive
+/// adds the operations of its hot path, without `now` and `r`; the others are on `inner`.
 ///
 /// ```
 /// use seawall::{CircuitBreaker, CircuitBreakerConfig, Clocked, StdClock};

@@ -197,7 +197,8 @@ mod open {
 
     #[test]
     fn each_reopening_multiplies_the_period_up_to_the_cap() {
-        let breaker = opened(one_second().reset_factor(2_000).reset_cap(Duration::from_secs(5)));
+        let breaker =
+            opened(one_second().reset_factor(seawall::Factor::thousandths(2_000)).reset_cap(Duration::from_secs(5)));
         let mut now = 1_100;
         for seconds in [2, 4, 5, 5] {
             let settled = call(&breaker, Failure, ms(now));
@@ -210,8 +211,10 @@ mod open {
 
     #[test]
     fn the_shortest_period_grows_too() {
-        let config =
-            Config::consecutive(1).reset_after(millis(1)).reset_factor(1_100).reset_cap(Duration::from_secs(1));
+        let config = Config::consecutive(1)
+            .reset_after(millis(1))
+            .reset_factor(seawall::Factor::thousandths(1_100))
+            .reset_cap(Duration::from_secs(1));
         let breaker = opened(config);
         let mut last = 0;
         for round in 1..=15 {
@@ -224,7 +227,7 @@ mod open {
 
     #[test]
     fn closing_sets_the_factor_back() {
-        let breaker = opened(one_second().reset_factor(10_000));
+        let breaker = opened(one_second().reset_factor(seawall::Factor::thousandths(10_000)));
         call(&breaker, Failure, ms(1_100));
         call(&breaker, Success, ms(12_000));
         let until = call(&breaker, Failure, secs(20)).transition.and_then(|t| t.until).unwrap();
@@ -702,7 +705,10 @@ mod bad_input {
                 new().reset_after(Duration::from_secs(60)).reset_cap(Duration::from_secs(30)),
                 "circuit_breaker.reset_cap: 30 s is not allowed; allowed are 60 s to 7 d (at least reset_after)",
             ),
-            (new().reset_factor(999), "circuit_breaker.reset_factor: 0.999 is not allowed; allowed are 1 to 32"),
+            (
+                new().reset_factor(seawall::Factor::thousandths(999)),
+                "circuit_breaker.reset_factor: 0.999 is not allowed; allowed are 1 to 32",
+            ),
             (new().reset_jitter(Ratio::ONE), "circuit_breaker.reset_jitter: 1 is not allowed; allowed are 0 to 0.9"),
             (
                 new().window(10).slow_rate(Ratio::percent(50)),

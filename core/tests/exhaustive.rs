@@ -156,7 +156,7 @@ mod circuit_breaker {
                 let config = CircuitBreakerConfig::consecutive(1)
                     .trials(2)
                     .close_after(1)
-                    .reset_factor(2_000)
+                    .reset_factor(seawall::Factor::thousandths(2_000))
                     .expired_trials(expired)
                     .mode(mode);
                 nodes += walk(base(config), 6);

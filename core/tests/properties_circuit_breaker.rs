@@ -324,12 +324,12 @@ proptest! {
 
     #[test]
     fn an_open_period_is_what_was_stated_within_factor_cap_and_jitter(
-        reset in 1..100_000u64, factor in 1_000..5_000u64, cap in 1..600_000u64, jitter in 0..90u32, reopenings in 0..8i32, seed in any::<u64>()
+        reset in 1..100_000u64, factor in 1_000..5_000u32, cap in 1..600_000u64, jitter in 0..90u32, reopenings in 0..8i32, seed in any::<u64>()
     ) {
         let cap = cap.max(reset);
         let config = Config::consecutive(1)
             .reset_after(Duration::from_millis(reset))
-            .reset_factor(factor)
+            .reset_factor(seawall::Factor::thousandths(factor))
             .reset_cap(Duration::from_millis(cap))
             .reset_jitter(Ratio::percent(jitter));
         let breaker = CircuitBreaker::new(&config).unwrap();

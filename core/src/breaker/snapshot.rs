@@ -168,7 +168,7 @@ impl Snapshot {
     #[must_use]
     pub fn explain(&self, now: Instant) -> Sentence {
         let mut text = Sentence::new();
-        // The longest sentence takes 128 bytes; one that did not fit would be cut.
+        // Every sentence fits; a test writes the longest.
         let _ = self.write(&mut text, now);
         text
     }

@@ -98,6 +98,24 @@ impl Ratio {
     }
 }
 
+/// A factor in thousandths, for the setters of factors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Factor(pub(crate) u64);
+
+impl Factor {
+    /// So many times, a whole number.
+    #[must_use]
+    pub const fn times(times: u32) -> Self {
+        Self(times as u64 * 1_000)
+    }
+
+    /// So many thousandths: 1500 is one and a half times.
+    #[must_use]
+    pub const fn thousandths(thousandths: u32) -> Self {
+        Self(thousandths as u64)
+    }
+}
+
 /// Declares a configuration: the struct, its table of fields, and a setter for each.
 macro_rules! declare {
     (
@@ -237,8 +255,8 @@ macro_rules! declare {
     (@setter $(#[doc = $doc:literal])+ $name:ident factor) => {
         $(#[doc = $doc])+
         #[must_use]
-        pub const fn $name(self, thousandths: u64) -> Self {
-            self.with(Index::$name as usize, thousandths)
+        pub const fn $name(self, factor: $crate::config::Factor) -> Self {
+            self.with(Index::$name as usize, factor.0)
         }
     };
     (@setter $(#[doc = $doc:literal])+ $name:ident ($choice:ty)) => {

@@ -15,8 +15,8 @@
 //!
 //! # What a stopped thread costs
 //! A pusher stopped half-way costs its own event: readers pass over it as soon as a later one is
-//! there. One that wakes a lap later finds newer words and leaves them alone. It would take 65 535
-//! laps during one stop to mix two events up.
+//! there. One that wakes a lap later finds newer words and leaves them alone. Asleep for 32 767 laps it
+//! costs one newer event as well; it would take 65 535 to mix two events up.
 //!
 //! # Orders
 //! The words are Release and Acquire: whoever polls an event sees what was done before it was pushed.
@@ -24,7 +24,7 @@
 
 use super::bits::Bits;
 use super::storage::{Head, Kind, StorageError, Stored};
-use crate::atomic::{AtomicU64, Ordering};
+use crate::atomic::{AtomicU64, Ordering, const_fn};
 
 /// Words of one event.
 const WORDS: usize = 4;
@@ -38,10 +38,10 @@ const LAP: Bits = Bits::new(48, 16);
 /// A ring of the last events; see [`EventRing::poll`].
 ///
 /// ```
-/// use seawall::{CircuitBreaker, CircuitBreakerConfig, EventRing, Instant, RingCursor};
+/// use seawall::{CircuitBreaker, CircuitBreakerConfig, EventRing, Instant, RingCursor, RingWord};
 ///
-/// let ring = EventRing::<[_; 64]>::new(); // 16 events
-/// let ring: &EventRing = &ring;
+/// static EVENTS: EventRing<[RingWord; 64]> = EventRing::new(); // 16 events
+/// let ring: &EventRing = &EVENTS;
 /// let breaker = CircuitBreaker::new(&CircuitBreakerConfig::new())?;
 ///
 /// if let Some(transition) = breaker.trip(Instant::ZERO, None, 0) {
@@ -54,11 +54,16 @@ const LAP: Bits = Bits::new(48, 16);
 /// ```
 #[derive(Debug)]
 #[repr(C)]
-pub struct EventRing<S: ?Sized = [AtomicU64]> {
+pub struct EventRing<S: ?Sized = [RingWord]> {
     head: Head,
     next: AtomicU64,
     slots: S,
 }
+
+/// One word of a ring's storage; an event takes four.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct RingWord(AtomicU64);
 
 /// Where a reader stands in a ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,26 +87,34 @@ impl RingCursor {
     }
 }
 
-impl<const N: usize> EventRing<[AtomicU64; N]> {
-    /// An empty ring of `N / 4` events.
-    ///
-    /// # Panics
-    /// At compile time, when `N` is less than 4.
-    #[must_use]
-    pub fn new() -> Self {
-        const { assert!(N >= WORDS, "an event takes four words") };
-        Self {
-            head: Head::new(Kind::EventRing, N),
-            next: AtomicU64::new(0),
-            slots: core::array::from_fn(|_| AtomicU64::new(0)),
+impl<const N: usize> EventRing<[RingWord; N]> {
+    const_fn! {
+        /// An empty ring of `N / 4` events.
+        ///
+        /// # Panics
+        /// At compile time, when `N` is less than 4.
+        #[must_use]
+        pub const fn new() -> Self {
+            const { assert!(N >= WORDS, "an event takes four words") };
+            Self { head: Head::new(Kind::EventRing, N), next: AtomicU64::new(0), slots: zeros() }
         }
     }
 }
 
-impl<const N: usize> Default for EventRing<[AtomicU64; N]> {
+impl<const N: usize> Default for EventRing<[RingWord; N]> {
     fn default() -> Self {
         Self::new()
     }
+}
+
+#[cfg(not(any(seawall_loom, seawall_shuttle)))]
+const fn zeros<const N: usize>() -> [RingWord; N] {
+    [const { RingWord(AtomicU64::new(0)) }; N]
+}
+
+#[cfg(any(seawall_loom, seawall_shuttle))]
+fn zeros<const N: usize>() -> [RingWord; N] {
+    core::array::from_fn(|_| RingWord(AtomicU64::new(0)))
 }
 
 impl EventRing {
@@ -114,7 +127,7 @@ impl EventRing {
     /// Initialises a ring that lies in memory of the caller's, and empties it.
     pub fn init(&self) {
         self.next.store(0, Ordering::Relaxed);
-        for word in &self.slots {
+        for RingWord(word) in &self.slots {
             word.store(0, Ordering::Relaxed);
         }
         self.head.set(Kind::EventRing, self.slots.len());
@@ -128,7 +141,7 @@ impl EventRing {
         }
         let ticket = self.next.fetch_add(1, Ordering::Relaxed);
         let Some(slot) = self.slot(ticket, capacity) else { return };
-        for (word, data) in slot.iter().zip(event) {
+        for (RingWord(word), data) in slot.iter().zip(event) {
             let mine = DATA.of(data) | LAP.of(lap(ticket, capacity));
             let mut seen = word.load(Ordering::Relaxed);
             while !newer(seen, mine) {
@@ -166,7 +179,7 @@ impl EventRing {
 
     fn whole(&self, ticket: u64, capacity: u64) -> Option<Packed> {
         let mut event = [0; WORDS];
-        for (data, word) in event.iter_mut().zip(self.slot(ticket, capacity)?) {
+        for (data, RingWord(word)) in event.iter_mut().zip(self.slot(ticket, capacity)?) {
             let word = word.load(Ordering::Acquire);
             if LAP.get(word) != lap(ticket, capacity) {
                 return None;
@@ -177,7 +190,7 @@ impl EventRing {
     }
 
     /// The words of a ticket; `None` never happens, and is there so that no panic can be reached.
-    fn slot(&self, ticket: u64, capacity: u64) -> Option<&[AtomicU64; WORDS]> {
+    fn slot(&self, ticket: u64, capacity: u64) -> Option<&[RingWord; WORDS]> {
         let first = ticket.checked_rem(capacity)? as usize * WORDS;
         self.slots.get(first..)?.first_chunk()
     }
@@ -206,7 +219,7 @@ unsafe impl Stored for EventRing {
     fn at(memory: *const u64, bytes: usize) -> *const Self {
         // A slice pointer carries the length that the unsized field has.
         let slots = bytes / size_of::<u64>() - 2;
-        core::ptr::slice_from_raw_parts(memory.cast::<AtomicU64>(), slots) as *const Self
+        core::ptr::slice_from_raw_parts(memory.cast::<RingWord>(), slots) as *const Self
     }
 }
 

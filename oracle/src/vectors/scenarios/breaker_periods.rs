@@ -30,7 +30,7 @@ pub(super) fn all() -> Vec<Scenario<Line>> {
 fn factor_and_cap() -> Scenario<Line> {
     let about = "Each reopening doubles the period: 1 s, 2 s, 4 s, then 5 s for ever.";
     let mut play =
-        Play::new("factor_and_cap", about, one_second().reset_factor(2_000).reset_cap(Duration::from_secs(5)));
+        Play::new("factor_and_cap", about, one_second().reset_factor(seawall::Factor::thousandths(2_000)).reset_cap(Duration::from_secs(5)));
     play.failures(1);
     for at in [1_100, 3_300, 7_500, 12_600, 17_800] {
         play.at_ms(at).failures(1).snapshot();
@@ -40,7 +40,7 @@ fn factor_and_cap() -> Scenario<Line> {
 
 fn closing_starts_anew() -> Scenario<Line> {
     let mut play =
-        Play::new("closing_starts_anew", "A closed round sets the factor back.", one_second().reset_factor(3_000));
+        Play::new("closing_starts_anew", "A closed round sets the factor back.", one_second().reset_factor(seawall::Factor::thousandths(3_000)));
     play.failures(1).at_ms(1_100).failures(1).at_ms(4_300).successes(1).at_ms(5_000).failures(1).snapshot();
     play.done()
 }
@@ -49,7 +49,7 @@ fn reopened_fifteen_times() -> Scenario<Line> {
     let about = "More than 15 reopenings in a row are not told apart.";
     let config = Config::consecutive(1)
         .reset_after(Duration::from_millis(1))
-        .reset_factor(1_500)
+        .reset_factor(seawall::Factor::thousandths(1_500))
         .reset_cap(Duration::from_secs(10));
     let mut play = Play::new("reopened_fifteen_times", about, config);
     play.failures(1);
