@@ -221,7 +221,7 @@ def told_honoured(run: Run) -> tuple[list[str], str]:
         told, opened_by_told = None, False
         for event in events:
             if event["event"] == "transition":
-                opened_by_told = event["to"] == "open" and event["cause"] == "told"
+                opened_by_told = event["to"] == "open" and event["cause"] == "retry_after"
             elif event["event"] == "settled" and opened_by_told:
                 total += 1
                 told, opened_by_told = event["told_until"], False

@@ -67,7 +67,7 @@ class Breaker:
             if outcome == "ignored":
                 return []
             if failed:
-                cause = "told" if outcome == "told" else "trial_failed"
+                cause = "retry_after" if outcome == "told" else "trial_failed"
                 return self.change("open", cause, self.won + 1, 1)
             self.won += 1
             if self.won == self.settings["trials"]:
@@ -78,7 +78,7 @@ class Breaker:
         self.window.append(failed)
         calls, bad = len(self.window), sum(self.window)
         if outcome == "told":
-            return self.change("open", "told", calls, bad)
+            return self.change("open", "retry_after", calls, bad)
         if calls >= self.settings["minimum_calls"] and bad >= self.settings["failure_rate"] * calls:
             return self.change("open", "failure_rate", calls, bad)
         return []

@@ -71,7 +71,7 @@ def guarded_story(client: str) -> Story:
     s.refuse(5, "open")
     s.change("open", "half-open", "due", 0, 0, 0)
     s.admit(6, permit="trial", phase="503")
-    s.change("half-open", "open", "told", 1, 1, 1)
+    s.change("half-open", "open", "retry_after", 1, 1, 1)
     s.settle(6, "told", told_until=s.now + 400 * MS)
     s.refuse(7, "open")
     s.write("noted")

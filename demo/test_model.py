@@ -41,7 +41,7 @@ def test_an_ignored_call_counts_for_nothing(breaker):
 
 
 def test_an_answer_that_names_an_instant_opens_it_at_once(breaker):
-    assert call(breaker, 1, "told") == [model.Change("closed", "open", "told", 1, 1, 0)]
+    assert call(breaker, 1, "told") == [model.Change("closed", "open", "retry_after", 1, 1, 0)]
 
 
 def test_all_trials_must_succeed_to_close_it(breaker):
@@ -51,7 +51,7 @@ def test_all_trials_must_succeed_to_close_it(breaker):
     assert call(breaker, 5, "success") == [model.Change("half-open", "closed", "trials_succeeded", 2, 0, 1)]
 
 
-@pytest.mark.parametrize("outcome, cause", [("failure", "trial_failed"), ("told", "told")])
+@pytest.mark.parametrize("outcome, cause", [("failure", "trial_failed"), ("told", "retry_after")])
 def test_one_failed_trial_opens_it_again(breaker, outcome, cause):
     opened(breaker)
     breaker.admitted(4)

@@ -150,14 +150,14 @@ mod closed {
     fn the_dependency_may_say_when_it_will_be_back() {
         let breaker = breaker(Config::consecutive(1_000_000));
         let settled = call(&breaker, FailureUntil(secs(100)), secs(1));
-        assert_eq!(settled.transition.map(|t| t.cause), Some(Cause::Told));
+        assert_eq!(settled.transition.map(|t| t.cause), Some(Cause::RetryAfter));
         let at = refusal(&breaker, secs(2)).at().unwrap();
         assert!(at >= secs(100) && at.since(secs(100)) < Duration::from_nanos(UNIT));
     }
 
     #[test]
-    fn what_it_says_is_cut_at_told_cap() {
-        let breaker = breaker(Config::new().told_cap(Duration::from_secs(60)));
+    fn what_it_says_is_cut_at_max_retry_after() {
+        let breaker = breaker(Config::new().max_retry_after(Duration::from_secs(60)));
         let settled = call(&breaker, FailureUntil(Instant::MAX), secs(1));
         let until = settled.transition.and_then(|t| t.until).unwrap();
         assert!(until >= secs(61) && until.since(secs(61)) < Duration::from_nanos(UNIT));
@@ -370,7 +370,7 @@ mod half_open {
     fn a_trial_that_is_told_opens_it_until_then() {
         let breaker = opened(one_second().trials(3).close_after(1));
         let settled = call(&breaker, FailureUntil(secs(9)), ms(1_100));
-        assert_eq!(settled.transition.map(|t| (t.cause, t.to)), Some((Cause::Told, State::Open)));
+        assert_eq!(settled.transition.map(|t| (t.cause, t.to)), Some((Cause::RetryAfter, State::Open)));
         assert_eq!(breaker.state(ms(8_900)), State::Open);
     }
 }
@@ -518,7 +518,7 @@ mod live_configuration {
         let hour = Duration::from_secs(3_600);
         let breaker = opened(Config::consecutive(1).reset_after(hour));
         let at = refusal(&breaker, ms(1)).at();
-        let short = one_second().reset_cap(Duration::from_secs(1)).told_cap(Duration::from_secs(1));
+        let short = one_second().reset_cap(Duration::from_secs(1)).max_retry_after(Duration::from_secs(1));
         breaker.configure(&short).unwrap();
         assert_eq!(refusal(&breaker, ms(1)).at(), at);
         assert_eq!((breaker.state(secs(3_599)), breaker.state(secs(3_601))), (State::Open, State::HalfOpen));

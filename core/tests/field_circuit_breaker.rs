@@ -382,7 +382,7 @@ mod clocks {
     // urllib3 PR#3743, #1338, grpc-gateway PR#7382, undici#5682: Retry-After of 9999999999 seconds
     #[test]
     fn an_absurd_reopening_time_is_cut_at_the_cap() {
-        let breaker = breaker(Config::consecutive(5).told_cap(Duration::from_secs(60)));
+        let breaker = breaker(Config::consecutive(5).max_retry_after(Duration::from_secs(60)));
         let told = FailureUntil(secs(10).after(Duration::from_secs(9_999_999_999)));
         let until = call(&breaker, told, secs(10)).transition.and_then(|t| t.until).unwrap();
         assert!(until >= secs(70) && until < secs(71));

@@ -355,7 +355,7 @@ proptest! {
     fn what_a_dependency_says_is_kept_up_to_the_cap(
         start in 0..10_000u64, told in any::<u64>(), cap in 1..10_000u64, half in any::<bool>()
     ) {
-        let config = Config::consecutive(1).told_cap(Duration::from_millis(cap));
+        let config = Config::consecutive(1).max_retry_after(Duration::from_millis(cap));
         let breaker = CircuitBreaker::new(&config).unwrap();
         let now = start * S;
         if half {

@@ -284,7 +284,7 @@ typedef struct sw_circuit_breaker_config {
     uint64_t reset_factor_permille;
     uint64_t reset_cap_ns;
     uint64_t reset_jitter_ppm;
-    uint64_t told_cap_ns;
+    uint64_t max_retry_after_ns;
     uint64_t trial_timeout_ns;
     /**
      * An `enum sw_expired_trials`.
@@ -622,7 +622,7 @@ sw_status sw_circuit_breaker_failure(struct sw_circuit_breaker *breaker,
 
 /**
  * The dependency failed and said that it will be back at `until_ns` (Retry-After): the breaker opens
- * until then, at most `told_cap_ns` from now. An instant that has passed makes it a plain failure.
+ * until then, at most `max_retry_after_ns` from now. An instant that has passed makes it a plain failure.
  * Otherwise as `sw_circuit_breaker_success`.
  */
 sw_status sw_circuit_breaker_failure_until(struct sw_circuit_breaker *breaker,
@@ -644,7 +644,7 @@ sw_status sw_circuit_breaker_ignore(struct sw_circuit_breaker *breaker,
                                     uint64_t now_ns);
 
 /**
- * Opens it by hand: until `until_ns`, at most `told_cap_ns` from now, or for the configured period
+ * Opens it by hand: until `until_ns`, at most `max_retry_after_ns` from now, or for the configured period
  * when `until_ns` is SW_DEFAULT. `r` as everywhere. `transition` may be NULL.
  *
  * Thread- and signal-safe.

@@ -35,7 +35,7 @@ enum sw_cause {
     /* Too many of the last calls were slow. */
     SW_CAUSE_SLOW_RATE = 3,
     /* The dependency said when it will be back. */
-    SW_CAUSE_TOLD = 4,
+    SW_CAUSE_RETRY_AFTER = 4,
     /* Too many trials failed. */
     SW_CAUSE_TRIAL_FAILED = 5,
     /* Enough trials succeeded. */
@@ -153,7 +153,7 @@ enum sw_circuit_breaker_field {
      */
     SW_CIRCUIT_BREAKER_RESET_JITTER_PPM = 11,
     /* The longest open period that a dependency may ask for (`Retry-After`). (1 ms to 7 d; default 60 min) */
-    SW_CIRCUIT_BREAKER_TOLD_CAP_NS = 12,
+    SW_CIRCUIT_BREAKER_MAX_RETRY_AFTER_NS = 12,
     /*
      * A trial that is not settled for so long has expired: its place is free again and its late result is
      * stale. (1 ms to 60 min; default `reset_after`, at most 1 h)

@@ -226,7 +226,7 @@ pub unsafe extern "C" fn sw_circuit_breaker_failure(
 }
 
 /// The dependency failed and said that it will be back at `until_ns` (Retry-After): the breaker opens
-/// until then, at most `told_cap_ns` from now. An instant that has passed makes it a plain failure.
+/// until then, at most `max_retry_after_ns` from now. An instant that has passed makes it a plain failure.
 /// Otherwise as `sw_circuit_breaker_success`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sw_circuit_breaker_failure_until(
@@ -259,7 +259,7 @@ pub unsafe extern "C" fn sw_circuit_breaker_ignore(
     settle(caller, breaker, permit, Outcome::Ignored, (now_ns, 0), core::ptr::null_mut())
 }
 
-/// Opens it by hand: until `until_ns`, at most `told_cap_ns` from now, or for the configured period
+/// Opens it by hand: until `until_ns`, at most `max_retry_after_ns` from now, or for the configured period
 /// when `until_ns` is SW_DEFAULT. `r` as everywhere. `transition` may be NULL.
 ///
 /// Thread- and signal-safe.

@@ -73,7 +73,7 @@ pub extern "C" fn sw_cause_name(cause: u32) -> *const c_char {
         1 => c"failure_threshold",
         2 => c"failure_rate",
         3 => c"slow_rate",
-        4 => c"told",
+        4 => c"retry_after",
         5 => c"trial_failed",
         6 => c"trials_succeeded",
         7 => c"trials_expired",

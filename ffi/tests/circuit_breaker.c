@@ -163,7 +163,7 @@ static void a_dependency_says_when_it_will_be_back(void)
     configure(consecutive(5));
     permit = admitted(0);
     EQUAL(sw_circuit_breaker_failure_until(&breaker, &permit, 7 * SECOND, 0, 0, &change), SW_OK);
-    EQUAL(change.cause, SW_CAUSE_TOLD);
+    EQUAL(change.cause, SW_CAUSE_RETRY_AFTER);
     EQUAL(state(7 * SECOND - 2 * MS), SW_STATE_OPEN);
     EQUAL(state(7 * SECOND + 2 * MS), SW_STATE_HALF_OPEN);
 }

@@ -24,13 +24,13 @@ SUFFIXED = {
     "reset_factor": "reset_factor_permille",
     "reset_cap": "reset_cap_ns",
     "reset_jitter": "reset_jitter_ppm",
-    "told_cap": "told_cap_ns",
+    "max_retry_after": "max_retry_after_ns",
     "trial_timeout": "trial_timeout_ns",
     "period": "period_ns",
 }
 FIELDS = {
     "circuit_breaker": "failure_threshold failure_rate window minimum_calls slow_after slow_rate trials close_after "
-    "reset_after reset_factor reset_cap reset_jitter told_cap trial_timeout expired_trials mode".split(),
+    "reset_after reset_factor reset_cap reset_jitter max_retry_after trial_timeout expired_trials mode".split(),
     "token_bucket": "period rate capacity start".split(),
 }
 

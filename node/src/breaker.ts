@@ -4,7 +4,7 @@ import { CircuitOpen, ConfigError, Refused } from "./errors.js";
 import { aside, Listeners, type RefusedEvent, refusals, transitions } from "./events.js";
 import { nameOf, optionList, thrown } from "./fields.js";
 import { alive, hold, letGo } from "./holding.js";
-import { type Judgement, judgementOf, type Told, untilOf } from "./judgement.js";
+import { type Judgement, judgementOf, type RetryAt, untilOf } from "./judgement.js";
 import { type Handle, native } from "./native.js";
 import type { Settlement, Snapshot, State, Transition } from "./observed.js";
 import type { CircuitBreakerOptions, Mode, Span } from "./options.js";
@@ -136,7 +136,7 @@ export class CircuitBreaker {
   }
 
   /** The dependency failed; `told` is what it said about when it will be back. */
-  fail(token: number, told?: Told, took?: Span | bigint): Settlement {
+  fail(token: number, told?: RetryAt, took?: Span | bigint): Settlement {
     if (told === undefined && took === undefined) return this.#settled(native.breakerFail(this.#handle, token));
     return this.#settle(token, 1, took, told === undefined ? undefined : untilOf(told));
   }
@@ -193,7 +193,7 @@ export class CircuitBreaker {
   // --- by hand ---
 
   /** Opens it: for the configured period, or until what is told. */
-  trip(told?: Told): void {
+  trip(told?: RetryAt): void {
     this.#byHand(native.breakerTrip(this.#handle, told === undefined ? undefined : untilOf(told)));
   }
 

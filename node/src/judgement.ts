@@ -5,7 +5,7 @@ import type { Span } from "./options.js";
 import { nanosOf } from "./time.js";
 
 /** When a dependency said it will be back: an instant (bigint: nanoseconds), or a span from now. */
-export type Told = { readonly until: number | bigint } | { readonly retryAfter: Span };
+export type RetryAt = { readonly until: number | bigint } | { readonly retryAfter: Span };
 
 /** How outcomes of `run` are judged. Refusals of seawall's own never count as failures. */
 export interface Judgement {
@@ -18,7 +18,7 @@ export interface Judgement {
 }
 
 /** As native code takes it: an instant, or nanoseconds from now. */
-export function untilOf(told: Told): bigint | number {
+export function untilOf(told: RetryAt): bigint | number {
   if ("retryAfter" in told) return nanosOf(told.retryAfter, "retryAfter");
   if (typeof told.until === "bigint") return told.until;
   return BigInt(nanosOf(told.until, "until"));

@@ -9,7 +9,7 @@ export type Cause =
   | "failure_threshold"
   | "failure_rate"
   | "slow_rate"
-  | "told"
+  | "retry_after"
   | "trial_failed"
   | "trials_succeeded"
   | "trials_expired"

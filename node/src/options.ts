@@ -76,7 +76,7 @@ export interface CircuitBreakerOptions {
   /**
    * The longest open period that a dependency may ask for (`Retry-After`). (1 ms to 7 d; default 60 min)
    */
-  toldCap?: Span;
+  maxRetryAfter?: Span;
   /**
    * A trial that is not settled for so long has expired: its place is free again and its late result is
    * stale. (1 ms to 60 min; default `resetAfter`, at most 1 h)

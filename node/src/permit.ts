@@ -1,5 +1,5 @@
 import type { CircuitBreaker } from "./breaker.js";
-import type { Told } from "./judgement.js";
+import type { RetryAt } from "./judgement.js";
 import type { Settlement } from "./observed.js";
 import type { Refusal } from "./refusal.js";
 
@@ -40,7 +40,7 @@ export class Permit {
   }
 
   /** The dependency failed; `told` is what it said about when it will be back. */
-  failure(told?: Told): Settlement {
+  failure(told?: RetryAt): Settlement {
     return this.#once()?.fail(this.token, told, this.#granted) ?? "stale";
   }
 

@@ -27,7 +27,7 @@ const ODD: readonly unknown[] = [
 
 const FIELDS = [
   "failureThreshold", "failureRate", "window", "minimumCalls", "slowAfter", "slowRate", "trials", "closeAfter",
-  "resetAfter", "resetFactor", "resetCap", "resetJitter", "toldCap", "trialTimeout", "expiredTrials", "mode",
+  "resetAfter", "resetFactor", "resetCap", "resetJitter", "maxRetryAfter", "trialTimeout", "expiredTrials", "mode",
   "rate", "capacity", "period", "start", "name", "cleanCheck", "ignore", "isFailure", "retryAfterOf", "__proto__",
 ];
 

@@ -221,7 +221,7 @@ def test_a_server_that_says_when_opens_it_until_then(make, clock):
         with pytest.raises(seawall.CircuitOpen) as refused:
             breaker.admit()
         assert 120 <= refused.value.retry_after < 120.01
-        assert breaker.snapshot().cause == "told"
+        assert breaker.snapshot().cause == "retry_after"
     breaker = make()
     breaker.admit().failure(until=clock.now() + 60)
     with pytest.raises(seawall.CircuitOpen) as refused:
@@ -230,7 +230,7 @@ def test_a_server_that_says_when_opens_it_until_then(make, clock):
 
 
 def test_two_hours_are_cut_to_the_cap(make):
-    breaker = make(told_cap="5min")
+    breaker = make(max_retry_after="5min")
     breaker.admit().failure(retry_after=9_999_999_999)
     with pytest.raises(seawall.CircuitOpen) as refused:
         breaker.admit()

@@ -84,7 +84,7 @@ declare! {
         /// fleet does not come back in one instant. 0: without randomness there is none.
         reset_jitter: ratio [0, 900_000] = 0,
         /// The longest open period that a dependency may ask for (`Retry-After`).
-        told_cap: span [MS, 7 * DAY] = 3_600_000_000_000,
+        max_retry_after: span [MS, 7 * DAY] = 3_600_000_000_000,
         /// A trial that is not settled for so long has expired: its place is free again and its late
         /// result is stale.
         trial_timeout: span [MS, HOUR] = ("`reset_after`, at most 1 h"),
@@ -159,7 +159,7 @@ impl CircuitBreakerConfig {
             let spec = &Self::FIELDS[Index::reset_cap as usize];
             return Err(ConfigError::range(spec, reset_cap, reset_after, spec.max).because("at least reset_after"));
         }
-        let told_cap = value!(told_cap, HOUR);
+        let max_retry_after = value!(max_retry_after, HOUR);
         let trial_timeout = deadline::units(value!(trial_timeout, min(reset_after, HOUR)));
         Ok(Settings {
             mode: Mode::from_number(value!(mode, 0)),
@@ -177,9 +177,9 @@ impl CircuitBreakerConfig {
             reset_factor: value!(reset_factor, 1_000),
             reset_cap: deadline::units(reset_cap),
             reset_jitter: value!(reset_jitter, 0),
-            told_cap: deadline::units(told_cap),
+            max_retry_after: deadline::units(max_retry_after),
             trial_timeout,
-            live_bits: reach(deadline::units(max(reset_cap, told_cap))),
+            live_bits: reach(deadline::units(max(reset_cap, max_retry_after))),
             lease_bits: reach(trial_timeout),
         })
     }
@@ -209,7 +209,7 @@ pub(super) struct Settings {
     pub(super) reset_factor: u64,
     pub(super) reset_cap: u64,
     pub(super) reset_jitter: u64,
-    pub(super) told_cap: u64,
+    pub(super) max_retry_after: u64,
     pub(super) trial_timeout: u64,
     /// An open period is live while its end lies at most 2^this units ahead.
     pub(super) live_bits: u64,
@@ -281,7 +281,7 @@ impl Settings {
             self.slow_after,
             SPAN.of(self.reset_after) | FACTOR.of(self.reset_factor),
             SPAN.of(self.reset_cap) | LEASE.of(self.lease_bits),
-            SPAN.of(self.told_cap),
+            SPAN.of(self.max_retry_after),
             TIMEOUT.of(self.trial_timeout) | JITTER.of(self.reset_jitter),
         ]
     }
@@ -313,7 +313,7 @@ impl Settings {
             reset_after: SPAN.get(reset),
             reset_factor: FACTOR.get(reset),
             reset_cap: SPAN.get(cap),
-            told_cap: SPAN.get(told),
+            max_retry_after: SPAN.get(told),
             trial_timeout: TIMEOUT.get(trial),
             reset_jitter: JITTER.get(trial),
         }

@@ -310,7 +310,7 @@ impl CircuitBreaker {
         Settled { settlement, transition }
     }
 
-    /// Opens it by hand: until `until` (at most `told_cap` from now), or for the configured period.
+    /// Opens it by hand: until `until` (at most `max_retry_after` from now), or for the configured period.
     /// The transition, or `None` when it was never configured.
     pub fn trip(&self, now: Instant, until: Option<Instant>, r: u64) -> Option<Transition> {
         self.publish(self.cell.load(), Event::Trip { until, r }, now).1

@@ -64,7 +64,7 @@ impl<R: Deref<Target = CircuitBreaker>> Permit<R> {
     }
 
     /// The dependency failed and said when it will be back: the breaker opens at once, until then (at
-    /// most `told_cap`). An instant that is not in the future makes it an ordinary failure.
+    /// most `max_retry_after`). An instant that is not in the future makes it an ordinary failure.
     #[inline(always)]
     pub fn failure_until(self, until: Instant, now: Instant, r: u64) -> Settled {
         self.settle(Outcome::FailureUntil(until), now, r)

@@ -360,7 +360,7 @@ impl Breaker<'_> {
         };
         let told = self.told(outcome);
         match (told, cause) {
-            (Some(_), _) => Settling::Opens { cause: Cause::Told, told, figures },
+            (Some(_), _) => Settling::Opens { cause: Cause::RetryAfter, told, figures },
             (None, Some(cause)) => Settling::Opens { cause, told, figures },
             (None, None) => {
                 Settling::Quiet(closed(self.word, self.settings, self.generation(), learnt), Settlement::Counted)
@@ -398,7 +398,7 @@ impl Breaker<'_> {
         if good && succeeded >= self.settings.close_after {
             self.close(generation, Cause::TrialsSucceeded, figures).answering(counted)
         } else if told.is_some() || (!good && out_of_reach) {
-            let cause = if told.is_some() { Cause::Told } else { Cause::TrialFailed };
+            let cause = if told.is_some() { Cause::RetryAfter } else { Cause::TrialFailed };
             let reopened = (REOPENED.get(word) + 1).min(REOPENED.max());
             self.open(generation, reopened, told, cause, figures, r).answering(counted)
         } else {
@@ -440,7 +440,7 @@ impl Breaker<'_> {
         let now = self.now.as_nanos();
         let end = match told {
             Some(until) => {
-                let cap = now.saturating_add(self.settings.told_cap << deadline::UNIT);
+                let cap = now.saturating_add(self.settings.max_retry_after << deadline::UNIT);
                 until.as_nanos().clamp(now, cap)
             }
             None => now.saturating_add(self.period(reopened, r) << deadline::UNIT),

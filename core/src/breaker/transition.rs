@@ -17,7 +17,7 @@ stable_enum! {
         /// Too many of the last calls were slow.
         SlowRate = 3 "slow_rate",
         /// The dependency said when it will be back.
-        Told = 4 "told",
+        RetryAfter = 4 "retry_after",
         /// Too many trials failed.
         TrialFailed = 5 "trial_failed",
         /// Enough trials succeeded.

@@ -19,7 +19,7 @@ pub fn event_ring(data: &[u8]) -> usize {
 }
 
 fn transition(source: &mut Source<'_>) -> Transition {
-    let config = CircuitBreakerConfig::new().told_cap(std::time::Duration::from_secs(source.bytes(2) + 1));
+    let config = CircuitBreakerConfig::new().max_retry_after(std::time::Duration::from_secs(source.bytes(2) + 1));
     let breaker = CircuitBreaker::new(&config).expect("a possible configuration");
     let now = Instant::from_nanos(source.tick());
     let until = source.one_in(2).then(|| Instant::from_nanos(source.bytes(8)));

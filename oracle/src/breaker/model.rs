@@ -278,7 +278,7 @@ impl Model {
         if let Phase::Row(_) = self.phase {
             counts.slow = u64::from(slow);
         }
-        let cause = if told.is_some() { Some(Cause::Told) } else { verdict };
+        let cause = if told.is_some() { Some(Cause::RetryAfter) } else { verdict };
         cause.map(|cause| self.open(0, told, cause, counts, now, r))
     }
 
@@ -296,7 +296,7 @@ impl Model {
             Some(self.close(Cause::TrialsSucceeded, counts, now))
         } else if told.is_some() || (!good && failed + self.rules.close_after > self.rules.trials) {
             self.next_generation();
-            let cause = if told.is_some() { Cause::Told } else { Cause::TrialFailed };
+            let cause = if told.is_some() { Cause::RetryAfter } else { Cause::TrialFailed };
             Some(self.open(reopened + 1, told, cause, counts, now, r))
         } else {
             None
@@ -312,7 +312,7 @@ impl Model {
     fn open(&mut self, reopened: u64, told: Option<u64>, cause: Cause, counts: Counts, now: u64, r: u64) -> Change {
         let reopened = reopened.min(REOPENED);
         let end = match told {
-            Some(until) => until.max(now).min(now.saturating_add(self.rules.told_cap * UNIT)),
+            Some(until) => until.max(now).min(now.saturating_add(self.rules.max_retry_after * UNIT)),
             None => now.saturating_add(self.rules.period(reopened, r) * UNIT),
         };
         let until = round_up(end).max(now / UNIT + 1);

@@ -38,7 +38,7 @@ pub(super) struct Rules {
     pub(super) reset_factor: u64,
     pub(super) reset_cap: u64,
     pub(super) reset_jitter: u64,
-    pub(super) told_cap: u64,
+    pub(super) max_retry_after: u64,
     pub(super) trial_timeout: u64,
     pub(super) expired: Expired,
 }
@@ -98,7 +98,7 @@ impl Rules {
             reset_factor: possible("reset_factor", 1_000, 32_000, 1_000)?,
             reset_cap: units(reset_cap),
             reset_jitter: possible("reset_jitter", 0, 900_000, 0)?,
-            told_cap: units(possible("told_cap", MS, WEEK, HOUR)?),
+            max_retry_after: units(possible("max_retry_after", MS, WEEK, HOUR)?),
             trial_timeout: units(possible("trial_timeout", MS, HOUR, reset_after.min(HOUR))?),
             expired: match possible("expired_trials", 0, 2, 0)? {
                 0 => Expired::Again,
@@ -111,7 +111,7 @@ impl Rules {
     /// How far ahead an open period's end may lie and still count, in units: what it can have been set
     /// for and the slack for a clock that went back, up to the next power of two.
     pub(super) fn open_reach(&self) -> u64 {
-        reach(self.reset_cap.max(self.told_cap))
+        reach(self.reset_cap.max(self.max_retry_after))
     }
 
     /// The same for the trials' lease.

@@ -66,7 +66,7 @@ class CircuitBreakerOptions(TypedDict, total=False):
     """Spreads the open period by this share either way, never above `reset_cap`, so that a fleet does not
     come back in one instant. 0: without randomness there is none. (0 to 0.9; default 0)"""
 
-    told_cap: Span | None
+    max_retry_after: Span | None
     """The longest open period that a dependency may ask for (`Retry-After`). (1 ms to 7 d; default 60 min)"""
 
     trial_timeout: Span | None

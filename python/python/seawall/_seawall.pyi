@@ -23,7 +23,7 @@ _Cause: TypeAlias = Literal[
     "failure_threshold",
     "failure_rate",
     "slow_rate",
-    "told",
+    "retry_after",
     "trial_failed",
     "trials_succeeded",
     "trials_expired",

@@ -141,7 +141,9 @@ fn open_period_keeps_its_end() -> Scenario<Line> {
     let hour = Duration::from_secs(3_600);
     let short = Duration::from_millis(100);
     let mut play = Play::new("open_period_keeps_its_end", about, Config::consecutive(1).reset_after(hour));
-    play.failures(1).configure(Config::consecutive(1).reset_after(short).reset_cap(short).told_cap(short)).snapshot();
+    play.failures(1)
+        .configure(Config::consecutive(1).reset_after(short).reset_cap(short).max_retry_after(short))
+        .snapshot();
     play.at_ms(3_599_000).admit().at_ms(3_600_100).admit().failure(1).snapshot();
     play.done()
 }

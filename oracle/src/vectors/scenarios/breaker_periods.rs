@@ -29,8 +29,11 @@ pub(super) fn all() -> Vec<Scenario<Line>> {
 
 fn factor_and_cap() -> Scenario<Line> {
     let about = "Each reopening doubles the period: 1 s, 2 s, 4 s, then 5 s for ever.";
-    let mut play =
-        Play::new("factor_and_cap", about, one_second().reset_factor(seawall::Factor::thousandths(2_000)).reset_cap(Duration::from_secs(5)));
+    let mut play = Play::new(
+        "factor_and_cap",
+        about,
+        one_second().reset_factor(seawall::Factor::thousandths(2_000)).reset_cap(Duration::from_secs(5)),
+    );
     play.failures(1);
     for at in [1_100, 3_300, 7_500, 12_600, 17_800] {
         play.at_ms(at).failures(1).snapshot();
@@ -39,8 +42,11 @@ fn factor_and_cap() -> Scenario<Line> {
 }
 
 fn closing_starts_anew() -> Scenario<Line> {
-    let mut play =
-        Play::new("closing_starts_anew", "A closed round sets the factor back.", one_second().reset_factor(seawall::Factor::thousandths(3_000)));
+    let mut play = Play::new(
+        "closing_starts_anew",
+        "A closed round sets the factor back.",
+        one_second().reset_factor(seawall::Factor::thousandths(3_000)),
+    );
     play.failures(1).at_ms(1_100).failures(1).at_ms(4_300).successes(1).at_ms(5_000).failures(1).snapshot();
     play.done()
 }
@@ -106,11 +112,11 @@ fn told() -> Scenario<Line> {
 }
 
 fn told_too_long() -> Scenario<Line> {
-    let about = "What it asks for is cut at told_cap, an hour unless stated.";
+    let about = "What it asks for is cut at max_retry_after, an hour unless stated.";
     let mut play = Play::new("told_too_long", about, Config::consecutive(5));
     play.at_ms(0).admit().settle(0, Outcome::FailureUntil(seawall::Instant::MAX)).snapshot();
     play.at_ms(3_600_100).successes(1);
-    play.configure(Config::consecutive(5).told_cap(Duration::from_secs(2)));
+    play.configure(Config::consecutive(5).max_retry_after(Duration::from_secs(2)));
     play.admit().failure_until_ms(2, 99_999_999).snapshot();
     play.done()
 }

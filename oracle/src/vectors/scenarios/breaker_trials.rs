@@ -76,8 +76,10 @@ fn expired_again() -> Scenario<Line> {
 
 fn expired_open() -> Scenario<Line> {
     let about = "expired_trials = open: who asks after the lease opens it for another period, and is refused.";
-    let config =
-        one_second().trial_timeout(Duration::from_millis(500)).expired_trials(ExpiredTrials::Open).reset_factor(seawall::Factor::thousandths(2_000));
+    let config = one_second()
+        .trial_timeout(Duration::from_millis(500))
+        .expired_trials(ExpiredTrials::Open)
+        .reset_factor(seawall::Factor::thousandths(2_000));
     let mut play = opened("expired_open", about, config);
     play.admit()
         .at_ms(1_700)
