@@ -46,9 +46,22 @@
 //! ```
 //!
 //! # Cost
-//! Measured by `make bench`; instruction counts by `make bench-instructions`. Closed and healthy,
-//! admission and settlement load the word once each and write nothing. The refusal of an open breaker
-//! loads the word three times and one word of its configuration.
+//! Closed and healthy, admission and settlement load the word once each and write nothing. The refusal
+//! of an open breaker loads the word three times and one word of its configuration.
+//!
+//! Instructions on x86-64 (`make bench-instructions`; the loop around it included), and how many times
+//! as long recloser 1.4 took in the same run of `make bench` on one thread and on two, both working on
+//! one object:
+//!
+//! | | instructions | recloser's | recloser's time, 1 and 2 threads |
+//! |---|---|---|---|
+//! | healthy: admission and success | 26 | 110 | 15 and 19 times |
+//! | open: refusal with its instant | 65 | 90 and reading the clock | 9 and 9 times |
+//! | one call in a hundred fails | 95 | | 2.4 and 2.9 times |
+//! | one in eight fails, every outcome is recorded | 284 | | 0.6 and 0.9 times |
+//! | a trial taken and given back | 528 | | |
+//!
+//! In that run, on a busy machine of 2.1 GHz, the healthy call took 1.4 ns and the refusal 4.9 ns.
 
 mod config;
 mod permit;
