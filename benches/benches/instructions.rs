@@ -6,33 +6,41 @@
 use std::hint::black_box;
 
 use gungraun::prelude::*;
+use gungraun::{Callgrind, EventKind};
 use recloser::Recloser;
 use seawall::{CircuitBreaker, TokenBucket};
 use seawall_benches::{breakers, buckets};
 
 const OPERATIONS: u64 = 1000;
 
+/// Fails the run above so many instructions per operation, a tenth or so above what it takes now.
+fn at_most(per_operation: u64) -> LibraryBenchmarkConfig {
+    let mut callgrind = Callgrind::default();
+    callgrind.hard_limits([(EventKind::Ir, per_operation * OPERATIONS)]);
+    LibraryBenchmarkConfig::default().tool(callgrind).clone()
+}
+
 #[library_benchmark]
-#[bench::healthy(breakers::healthy())]
-#[bench::open(breakers::open())]
+#[bench::healthy(args = (breakers::healthy()), config = at_most(30))]
+#[bench::open(args = (breakers::open()), config = at_most(72))]
 fn breaker(breaker: CircuitBreaker) -> u64 {
     black_box(breakers::calls::<0>(black_box(&breaker), OPERATIONS))
 }
 
 #[library_benchmark]
-#[bench::one_percent_fail(breakers::healthy())]
+#[bench::one_percent_fail(args = (breakers::healthy()), config = at_most(105))]
 fn breaker_failing(breaker: CircuitBreaker) -> u64 {
     black_box(breakers::calls::<100>(black_box(&breaker), OPERATIONS))
 }
 
 #[library_benchmark]
-#[bench::every_record_writes(breakers::healthy())]
+#[bench::every_record_writes(args = (breakers::healthy()), config = at_most(315))]
 fn breaker_writing(breaker: CircuitBreaker) -> u64 {
     black_box(breakers::calls::<8>(black_box(&breaker), OPERATIONS))
 }
 
 #[library_benchmark]
-#[bench::trial(breakers::half_open())]
+#[bench::trial(args = (breakers::half_open()), config = at_most(580))]
 fn breaker_trial(breaker: CircuitBreaker) -> u64 {
     black_box(breakers::trial(black_box(&breaker), OPERATIONS))
 }
@@ -52,14 +60,14 @@ fn failsafe_breaker(breaker: breakers::Failsafe) -> u64 {
 }
 
 #[library_benchmark]
-#[bench::admit(buckets::endless())]
-#[bench::refuse(buckets::empty())]
+#[bench::admit(args = (buckets::endless()), config = at_most(70))]
+#[bench::refuse(args = (buckets::empty()), config = at_most(80))]
 fn bucket(bucket: TokenBucket) -> u64 {
     black_box(buckets::take(black_box(&bucket), OPERATIONS))
 }
 
 #[library_benchmark]
-#[bench::reserve_and_cancel(buckets::endless())]
+#[bench::reserve_and_cancel(args = (buckets::endless()), config = at_most(430))]
 fn bucket_reserving(bucket: TokenBucket) -> u64 {
     black_box(buckets::reserve_and_cancel(black_box(&bucket), OPERATIONS))
 }
