@@ -78,8 +78,9 @@ export interface CircuitBreakerOptions {
    */
   maxRetryAfter?: Span;
   /**
-   * A trial that is not settled for so long has expired: its place is free again and its late result is
-   * stale. (1 ms to 60 min; default `resetAfter`, at most 1 h)
+   * Trials of a round share one lease, which starts anew whenever another goes out. Trials that are not
+   * settled when it ends have expired: their places are free and their late results are stale. (1 ms to 60
+   * min; default `resetAfter`, at most 1 h)
    */
   trialTimeout?: Span;
   /**

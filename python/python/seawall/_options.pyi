@@ -70,8 +70,9 @@ class CircuitBreakerOptions(TypedDict, total=False):
     """The longest open period that a dependency may ask for (`Retry-After`). (1 ms to 7 d; default 60 min)"""
 
     trial_timeout: Span | None
-    """A trial that is not settled for so long has expired: its place is free again and its late result is
-    stale. (1 ms to 60 min; default `reset_after`, at most 1 h)"""
+    """Trials of a round share one lease, which starts anew whenever another goes out. Trials that are not
+    settled when it ends have expired: their places are free and their late results are stale. (1 ms to 60
+    min; default `reset_after`, at most 1 h)"""
 
     expired_trials: ExpiredTrials | None
     """What follows when trials expire. Another round: a caller that died says nothing about the dependency.
