@@ -43,7 +43,7 @@ impl<const N: usize> Cell<N> {
         data: [u64; N],
         settle: impl Fn(u64, &[u64; N], &[u64; N]) -> Option<u64>,
     ) -> Result<bool, ChangeError> {
-        self.0.change(SLOT, data, |word, old, new| settle(word >> 2, old, new).map(|value| value << 2))
+        self.0.change(SLOT, data, |word, _, old, new| settle(word >> 2, old, new).map(|value| value << 2))
     }
 }
 

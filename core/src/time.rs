@@ -14,7 +14,8 @@ use core::time::Duration;
 use crate::atomic::{AtomicU64, Ordering, const_fn};
 use crate::random::Random;
 
-/// How far a clock may step back before running deadlines count as expired: 2^36 ns, 68.7 s.
+/// How far a clock may step back at least before a running deadline counts as expired: 2^36 ns, 68.7 s.
+/// The exact limit is this and the longest period that is configured, rounded up to a power of two.
 pub const SLACK: Duration = Duration::from_nanos(SLACK_NS);
 pub(crate) const SLACK_NS: u64 = 1 << 36;
 

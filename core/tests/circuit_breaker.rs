@@ -367,6 +367,24 @@ mod half_open {
     }
 
     #[test]
+    fn a_trial_is_stale_from_the_end_of_its_lease_on_whether_somebody_asked_or_not() {
+        let breaker = opened(one_second().trial_timeout(millis(500)));
+        let lost = permit(&breaker, ms(1_100));
+        assert_eq!(lost.success(ms(9_000), 0).settlement, Settlement::Stale);
+        assert_eq!(breaker.state(ms(9_000)), State::HalfOpen);
+        assert!(permit(&breaker, ms(9_000)).is_trial(), "its place is free");
+    }
+
+    #[test]
+    fn a_trial_from_a_clock_that_is_behind_does_not_shorten_the_lease_of_another() {
+        let breaker = opened(one_second().trials(2).trial_timeout(Duration::from_secs(10)));
+        let (_first, _second) = (permit(&breaker, secs(100)), permit(&breaker, secs(95)));
+        assert_eq!(refusal(&breaker, secs(106)).reason, Reason::TrialsBusy);
+        assert_eq!(refusal(&breaker, ms(109_999)).reason, Reason::TrialsBusy);
+        assert!(permit(&breaker, ms(110_002)).is_trial());
+    }
+
+    #[test]
     fn a_trial_that_is_told_opens_it_until_then() {
         let breaker = opened(one_second().trials(3).close_after(1));
         let settled = call(&breaker, FailureUntil(secs(9)), ms(1_100));
@@ -503,6 +521,29 @@ mod by_hand {
 
 mod live_configuration {
     use super::*;
+
+    #[test]
+    fn a_word_never_comes_back_although_its_slots_do() {
+        let breaker = breaker(Config::consecutive(5));
+        let word = || words(&breaker)[1];
+        let mut seen = vec![word()];
+        for _ in 0..40 {
+            breaker.set_mode(Mode::Shadow).unwrap();
+            breaker.set_mode(Mode::Normal).unwrap();
+            assert!(!seen.contains(&word()), "an operation under way would take it for the one it read");
+            seen.push(word());
+        }
+    }
+
+    #[test]
+    fn the_mode_stays_unless_it_is_stated() {
+        let breaker = breaker(Config::consecutive(5));
+        breaker.set_mode(Mode::ForcedOpen).unwrap();
+        breaker.configure(&Config::consecutive(3)).unwrap();
+        assert_eq!(breaker.mode(), Mode::ForcedOpen);
+        breaker.configure(&Config::consecutive(3).mode(Mode::Normal)).unwrap();
+        assert_eq!(breaker.mode(), Mode::Normal);
+    }
 
     #[test]
     fn what_was_learnt_is_kept() {

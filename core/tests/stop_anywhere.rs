@@ -252,7 +252,7 @@ mod a_token_bucket {
         examine_it("bucket, reserve", 20, reserve(2), [take(2), reserve(2), take(1)]);
         let bucket = TokenBucket::new(&CONFIG, seconds(100)).expect("possible");
         let reservation = bucket.reserve(2, Duration::ZERO, seconds(100)).expect("full");
-        let cancel = Asked::Cancel { reservation, now: seconds(101) };
+        let cancel = Asked::Cancel { reservation: reservation.to_words(), now: seconds(101) };
         examine_it("bucket, cancel", 20, cancel, [reserve(2), take(1), reserve(1)]);
     }
 

@@ -121,7 +121,9 @@ impl Reservation {
             return "nothing";
         }
         let bucket = self.bucket.get();
-        match bucket.engine.cancel(self.inner, bucket.clock.now()) {
+        // The flag above makes this the only copy that is cancelled.
+        let held = seawall::Reservation::from_words(self.inner.to_words());
+        match bucket.engine.cancel(held, bucket.clock.now()) {
             Refund::Full => "full",
             Refund::Part => "part",
             _ => "nothing",

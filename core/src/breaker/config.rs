@@ -85,8 +85,8 @@ declare! {
         reset_jitter: ratio [0, 900_000] = 0,
         /// The longest open period that a dependency may ask for (`Retry-After`).
         max_retry_after: span [MS, 7 * DAY] = 3_600_000_000_000,
-        /// A trial that is not settled for so long has expired: its place is free again and its late
-        /// result is stale.
+        /// Trials of a round share one lease, which starts anew whenever another goes out. Trials that are
+        /// not settled when it ends have expired: their places are free and their late results are stale.
         trial_timeout: span [MS, HOUR] = ("`reset_after`, at most 1 h"),
         /// What follows when trials expire. Another round: a caller that died says nothing about the
         /// dependency.
@@ -110,6 +110,10 @@ impl CircuitBreakerConfig {
             || self.given(Index::window).is_some()
             || self.given(Index::minimum_calls).is_some()
             || self.given(Index::slow_rate).is_some()
+    }
+
+    pub(super) const fn states_mode(&self) -> bool {
+        self.given(Index::mode).is_some()
     }
 
     /// Checks every field and every relation between fields.

@@ -341,7 +341,7 @@ impl CircuitBreaker {
     }
 
     /// Changes the configuration while it runs: `config` replaces all of it, and what is not given goes
-    /// back to its default. State, window and trials are kept as far as they fit:
+    /// back to its default; only the mode stays unless it is given. State, window and trials are kept as far as they fit:
     /// a shorter window keeps its newest calls, consecutive and rate mode translate into each other,
     /// an open period keeps its end. New thresholds are applied with the next outcome.
     ///
@@ -351,11 +351,15 @@ impl CircuitBreaker {
         let settings = config.settings()?;
         loop {
             let (_, present) = self.cell.read(SLOT).ok_or(ChangeError::Unconfigured)?;
-            let next = settings.outlasting(&Settings::unpack(&present));
-            // Declined when another change came between that let periods run longer still.
-            let changed = self.cell.change(SLOT, next.pack(), |word, old, _| {
+            let following = |old: &Settings| {
+                let mode = if config.states_mode() { settings.mode } else { old.mode };
+                Settings { mode, ..settings }.outlasting(old)
+            };
+            let next = following(&Settings::unpack(&present));
+            // Declined when another change came between that leads to another configuration.
+            let changed = self.cell.change(SLOT, next.pack(), |word, slot, old, _| {
                 let old = Settings::unpack(old);
-                (next == next.outlasting(&old)).then(|| step::carry_over(word, &old, &next))
+                (next == following(&old)).then(|| step::carry_over(word, slot, &old, &next))
             })?;
             if changed {
                 return Ok(());
@@ -373,8 +377,8 @@ impl CircuitBreaker {
             let settings = Settings::unpack(&present);
             let next = Settings { mode, ..settings };
             // Declined when another change came between; only then is there another round.
-            let changed = self.cell.change(SLOT, next.pack(), |word, old, _| {
-                (*old == present).then(|| step::carry_over(word, &settings, &next))
+            let changed = self.cell.change(SLOT, next.pack(), |word, slot, old, _| {
+                (*old == present).then(|| step::carry_over(word, slot, &settings, &next))
             })?;
             if changed {
                 return Ok(settings.mode);

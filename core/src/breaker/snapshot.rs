@@ -59,7 +59,7 @@ pub struct Snapshot {
 ///
 /// Written after the change by the thread that made it. A reader takes them only when generation and
 /// state are the present ones; until the writer has come that far, or when a slow writer came late,
-/// the figures are unknown and nothing else.
+/// the figures are unknown, or those of an earlier change to the same generation and state.
 pub(super) struct Report {
     pub(super) figures: u64,
     pub(super) changed: u64,

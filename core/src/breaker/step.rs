@@ -130,8 +130,14 @@ pub(super) const fn fresh(settings: &Settings) -> u64 {
     closed(0, settings, 0, if settings.rate { Window::EMPTY.stored() } else { 0 })
 }
 
-/// The word as it is under other settings: what was learnt is kept as far as it fits.
-pub(super) fn carry_over(word: u64, old: &Settings, new: &Settings) -> u64 {
+/// The word as it is under other settings, which lie in `slot`: what was learnt is kept as far as it fits.
+///
+/// Whether a word is clean depends on its settings, so an operation under way must never find the word it
+/// read under others. Slots come round after a few changes; each time their number falls the generation
+/// moves on, and what is in flight becomes stale. The places of trials are free when their lease ends.
+pub(super) fn carry_over(word: u64, slot: u64, old: &Settings, new: &Settings) -> u64 {
+    let comes_round = slot <= SLOT.get(word);
+    let word = GENERATION.put(word, GENERATION.get(word) + u64::from(comes_round));
     match State::of(word) {
         State::Open => word,
         State::Closed => {
@@ -175,7 +181,7 @@ const fn closed(word: u64, settings: &Settings, generation: u64, learnt: u64) ->
 enum Settling {
     /// The state stays as it is; this is the word after it.
     Quiet(u64, Settlement),
-    /// A trial of this round has a verdict.
+    /// A trial of this round has ended.
     Trial,
     /// A call's verdict opens it.
     Opens { cause: Cause, told: Option<Instant>, figures: Figures },
@@ -288,10 +294,13 @@ impl Breaker<'_> {
         (next, Answer::Admitted(Token::trial(next)), Some(transition))
     }
 
-    /// One more trial is out; the lease of all of them starts anew.
+    /// One more trial is out; the lease of all of them starts anew, and never ends earlier than it did.
     fn lease_trial(&self, half: u64) -> u64 {
         let end = self.now.as_nanos().saturating_add(self.settings.trial_timeout << deadline::UNIT);
-        LEASE.put(IN_FLIGHT.put(half, IN_FLIGHT.get(half) + 1), deadline::passed(end))
+        let fresh = deadline::passed(end) - deadline::present(self.now);
+        let out = IN_FLIGHT.get(half);
+        let running = if out > 0 { self.lease_for().unwrap_or(0) } else { 0 };
+        LEASE.put(IN_FLIGHT.put(half, out + 1), deadline::present(self.now) + fresh.max(running))
     }
 
     // --- settlement ---
@@ -300,7 +309,7 @@ impl Breaker<'_> {
         let counted = Answer::Settled(Settlement::Counted);
         match self.settling(token, outcome, elapsed) {
             Settling::Quiet(next, settlement) => (next, Answer::Settled(settlement), None),
-            Settling::Trial => self.settle_trial(outcome, self.is_slow(elapsed), r),
+            Settling::Trial => self.settle_trial(outcome, elapsed, r),
             Settling::Opens { cause, told, figures } => {
                 self.open(self.generation(), 0, told, cause, figures, r).answering(counted)
             }
@@ -320,10 +329,6 @@ impl Breaker<'_> {
         }
         let ignored = outcome == Outcome::Ignored || self.settings.mode == Mode::Disabled;
         match expected {
-            State::HalfOpen if ignored => {
-                let in_flight = IN_FLIGHT.get(self.word).saturating_sub(1);
-                Settling::Quiet(IN_FLIGHT.put(self.word, in_flight), Settlement::Neutral)
-            }
             State::HalfOpen => Settling::Trial,
             _ if ignored => Settling::Quiet(self.word, Settlement::Neutral),
             _ => self.record(outcome, self.is_slow(elapsed)),
@@ -382,10 +387,16 @@ impl Breaker<'_> {
         }
     }
 
-    /// A trial has a verdict.
-    fn settle_trial(&self, outcome: Outcome, slow: bool, r: u64) -> Step {
-        let in_flight = IN_FLIGHT.get(self.word).saturating_sub(1);
-        let word = IN_FLIGHT.put(self.word, in_flight);
+    /// A trial has ended: in time, or it changes nothing.
+    fn settle_trial(&self, outcome: Outcome, elapsed: u64, r: u64) -> Step {
+        if self.lease_for().is_none() {
+            return self.unchanged(Answer::Settled(Settlement::Stale));
+        }
+        let word = IN_FLIGHT.put(self.word, IN_FLIGHT.get(self.word).saturating_sub(1));
+        if outcome == Outcome::Ignored || self.settings.mode == Mode::Disabled {
+            return (word, Answer::Settled(Settlement::Neutral), None);
+        }
+        let slow = self.is_slow(elapsed);
         let good = outcome == Outcome::Success && !slow;
         let succeeded = (SUCCEEDED.get(word) + u64::from(good)).min(SUCCEEDED.max());
         let settled = (SETTLED.get(word) + 1).min(SETTLED.max());

@@ -35,6 +35,9 @@ stable_enum! {
     }
 }
 
+/// The longest period of a rate.
+const YEAR: u64 = 365 * 86_400_000_000_000;
+
 impl Field {
     /// The field's value from a number: counts and factors as they are, ratios as a fraction, spans
     /// in units of `second / per_second` (1 for seconds, 1000 for milliseconds).
@@ -107,7 +110,8 @@ pub fn parse_rate(text: &str) -> Result<(u64, u64), Invalid> {
 }
 
 /// A rate from a number per period: whole numbers as they are, others as a count over a longer
-/// period, rounded down so that the rate is never above what was asked for.
+/// period (at most a million times as long, and a year), rounded down so that the rate is never above
+/// what was asked for.
 ///
 /// # Errors
 /// What is wrong with the number.
@@ -120,8 +124,13 @@ pub fn rate_from_float(rate: f64, period_nanos: u64) -> Result<(u64, u64), Inval
         // One per longer period; a period that is whole but for the last bit of the division is whole.
         return Ok((1, whole(period_nanos as f64 / rate, Rounding::Up)?));
     }
-    let (count, period) = (whole(rate * 1e6, Rounding::Down)?, period_nanos.checked_mul(1_000_000));
-    Ok((count, period.ok_or(Invalid::TooLarge)?))
+    // The shortest longer period that makes it whole, or the longest that a configuration allows.
+    let longest = (YEAR / period_nanos.max(1)).clamp(1, 1_000_000);
+    let mut scale = 1;
+    while scale < longest && (rate * scale as f64) % 1.0 != 0.0 {
+        scale = (scale * 10).min(longest);
+    }
+    Ok((whole(rate * scale as f64, Rounding::Down)?, period_nanos.saturating_mul(scale)))
 }
 
 fn unit_nanos(unit: &str) -> Option<u64> {
@@ -243,7 +252,10 @@ mod tests {
         assert_eq!(rate_from_float(5.0, S), Ok((5, S)));
         assert_eq!(rate_from_float(0.1, S), Ok((1, 10 * S)));
         assert_eq!(rate_from_float(1.0 / 86_400.0, S), Ok((1, 86_400 * S)));
-        assert_eq!(rate_from_float(2.5, S), Ok((2_500_000, 1_000_000 * S)));
+        assert_eq!(rate_from_float(2.5, S), Ok((25, 10 * S)));
+        assert_eq!(rate_from_float(1.5, 60 * S), Ok((15, 600 * S)), "a longer period that a bucket allows");
+        assert_eq!(rate_from_float(2.5, 3_600 * S), Ok((25, 36_000 * S)));
+        assert_eq!(rate_from_float(1.1, YEAR), Ok((1, YEAR)), "there is none longer");
         for rate in [0.3, 0.7, 1.1, 3.3, 999.9, 123_456.789] {
             let (count, period) = rate_from_float(rate, S).unwrap();
             let got = count as f64 / (period as f64 / 1e9);

@@ -121,7 +121,7 @@ impl<const N: usize> Cell<N> {
         &self,
         slot: Bits,
         data: [u64; N],
-        settle: impl Fn(u64, &[u64; N], &[u64; N]) -> Option<u64>,
+        settle: impl Fn(u64, u64, &[u64; N], &[u64; N]) -> Option<u64>,
     ) -> Result<bool, super::slots::ChangeError> {
         self.slots.change(&self.word, slot, data, settle)
     }

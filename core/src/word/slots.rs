@@ -172,15 +172,15 @@ impl<const N: usize> ConfigSlots<N> {
 
     /// Changes the configuration of the state in `word`, whose bits `slot` name the current slot.
     ///
-    /// `settle(seen, old, new)` is the state with the past settled at the old configuration; the
-    /// slot's number is put in here. It may decline (a change that was worked out from another
+    /// `settle(seen, slot, old, new)` is the state with the past settled at the old configuration; the
+    /// number of the new slot is put in here. It may decline (a change that was worked out from another
     /// configuration than the old one); then nothing changes and the answer is `false`.
     pub(crate) fn change(
         &self,
         word: &AtomicU64,
         slot: Bits,
         data: [u64; N],
-        settle: impl Fn(u64, &[u64; N], &[u64; N]) -> Option<u64>,
+        settle: impl Fn(u64, u64, &[u64; N], &[u64; N]) -> Option<u64>,
     ) -> Result<bool, ChangeError> {
         let (claimed, tag) = self.claim(word, slot)?;
         for (word, data) in self.words[claimed as usize % SLOTS].iter().zip(data) {
@@ -218,7 +218,7 @@ impl<const N: usize> ConfigSlots<N> {
         slot: Bits,
         claimed: u64,
         new: &[u64; N],
-        settle: impl Fn(u64, &[u64; N], &[u64; N]) -> Option<u64>,
+        settle: impl Fn(u64, u64, &[u64; N], &[u64; N]) -> Option<u64>,
     ) -> Result<bool, ChangeError> {
         let mut seen = word.load(Ordering::Acquire);
         loop {
@@ -226,7 +226,7 @@ impl<const N: usize> ConfigSlots<N> {
                 seen = self.look_again(word, slot, seen).ok_or(ChangeError::Unconfigured)?;
                 continue;
             };
-            let Some(settled) = settle(seen, &old, new) else { return Ok(false) };
+            let Some(settled) = settle(seen, claimed, &old, new) else { return Ok(false) };
             let next = slot.put(settled, claimed);
             match word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return Ok(true),

@@ -7,12 +7,15 @@ use seawall::{ChangeError, Grant, Instant, Refund, Rejection, Reservation, Token
 use super::linearizability::Model;
 use super::sequential::Sequential;
 
+/// A reservation as plain words, which can be recorded and run again.
+type Words = [u64; Reservation::WORDS];
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Asked {
     Take { cost: u64, now: Instant },
     Peek { cost: u64, now: Instant },
     Reserve { cost: u64, max_wait: Duration, now: Instant },
-    Cancel { reservation: Reservation, now: Instant },
+    Cancel { reservation: Words, now: Instant },
     Drain { now: Instant },
     Reset { now: Instant },
     Configure { config: TokenBucketConfig, now: Instant },
@@ -21,7 +24,7 @@ pub(crate) enum Asked {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Answered {
     Taken(Result<Grant, Rejection>),
-    Reserved(Result<Reservation, Rejection>),
+    Reserved(Result<Words, Rejection>),
     Refunded(Refund),
     Configured(Result<(), ChangeError>),
     Done,
@@ -32,8 +35,12 @@ impl Asked {
         match *self {
             Self::Take { cost, now } => Answered::Taken(bucket.try_acquire(cost, now)),
             Self::Peek { cost, now } => Answered::Taken(bucket.peek(cost, now)),
-            Self::Reserve { cost, max_wait, now } => Answered::Reserved(bucket.reserve(cost, max_wait, now)),
-            Self::Cancel { reservation, now } => Answered::Refunded(bucket.cancel(reservation, now)),
+            Self::Reserve { cost, max_wait, now } => {
+                Answered::Reserved(bucket.reserve(cost, max_wait, now).map(|reservation| reservation.to_words()))
+            }
+            Self::Cancel { reservation, now } => {
+                Answered::Refunded(bucket.cancel(Reservation::from_words(reservation), now))
+            }
             Self::Drain { now } => {
                 bucket.drain(now);
                 Answered::Done
@@ -54,7 +61,7 @@ impl Answered {
     }
 
     /// The reservation, if this made one.
-    pub(crate) fn reservation(&self) -> Option<Reservation> {
+    pub(crate) fn reservation(&self) -> Option<Words> {
         match self {
             Self::Reserved(reservation) => reservation.ok(),
             _ => None,

@@ -116,8 +116,9 @@ fn on_any_bytes(source: &mut Source<'_>) -> usize {
             }
             8 | 9 => {
                 let reserved = bucket.reserve(cost(source), Duration::from_nanos(source.span()), now);
+                let taken = reserved.is_ok();
                 held.extend(reserved.ok());
-                reserved.is_ok()
+                taken
             }
             10 | 11 => {
                 let reservation = match held.pop() {

@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use seawall::config::Config;
 use seawall::{Cause, CircuitBreakerConfig, Instant, Layer, Mode, Outcome, Reason, Settlement, State, When};
 
 use super::ops::{Answer, Change, Figures, Kind, No, Op, Step};
@@ -13,6 +14,8 @@ use super::rules::{Expired, Rules, UNIT};
 
 /// The generation counts modulo this.
 const GENERATIONS: u64 = 1 << 18;
+/// Every so many changes of configuration the generation moves on.
+const CHANGES: u64 = 4;
 /// An open period's end repeats after so many units, a lease after so many.
 const OPEN_REPEATS: u64 = 1 << 37;
 const LEASE_REPEATS: u64 = 1 << 25;
@@ -66,6 +69,7 @@ pub struct Model {
     lease_reach: u64,
     phase: Phase,
     generation: u64,
+    changes: u64,
     report: Option<Report>,
     permits: Vec<Permit>,
 }
@@ -89,6 +93,7 @@ impl Model {
             rules,
             phase,
             generation: 0,
+            changes: 0,
             report: None,
             permits: Vec::new(),
         })
@@ -127,7 +132,10 @@ impl Model {
                 Answer::Changed(Some(self.close(Cause::Reset, Counts::default(), now)))
             }
             Op::Configure(config) => match Rules::of(&config) {
-                Some(rules) => {
+                Some(mut rules) => {
+                    if !states_mode(&config) {
+                        rules.mode = self.rules.mode;
+                    }
                     self.change(rules);
                     Answer::Configured(true)
                 }
@@ -194,8 +202,9 @@ impl Model {
     fn trial(&mut self, change: Option<Change>, now: u64) -> Answer {
         let end = round_up(now.saturating_add(self.rules.trial_timeout * UNIT));
         if let Phase::HalfOpen { out, lease, .. } = &mut self.phase {
+            let running = ahead(*lease, now, LEASE_REPEATS, self.lease_reach).filter(|_| *out > 0);
+            *lease = end.max(now / UNIT + running.unwrap_or(0));
             *out += 1;
-            *lease = end;
         }
         self.grant(Kind::Trial, None, change, now)
     }
@@ -223,6 +232,7 @@ impl Model {
             Kind::Bypass => return neutral,
             Kind::Call if !closed || permit.generation != self.generation => return stale,
             Kind::Trial if !half_open || permit.generation != self.generation => return stale,
+            Kind::Trial if self.lease_until(now).is_none() => return stale,
             _ => {}
         }
         let outcome = if self.rules.mode == Mode::Disabled { Outcome::Ignored } else { outcome };
@@ -380,6 +390,11 @@ impl Model {
         self.open_reach = self.open_reach.max(rules.open_reach());
         self.lease_reach = self.lease_reach.max(rules.lease_reach());
         (self.phase, self.rules) = (phase, rules);
+        self.changes += 1;
+        if self.changes.is_multiple_of(CHANGES) {
+            self.next_generation();
+            self.report = None;
+        }
     }
 
     // --- reading ---
@@ -468,6 +483,11 @@ impl Model {
     }
 }
 
+fn states_mode(config: &CircuitBreakerConfig) -> bool {
+    let place = CircuitBreakerConfig::FIELDS.iter().position(|field| field.name == "mode");
+    place.is_some_and(|place| config.get(place).is_some())
+}
+
 fn no(reason: Reason, when: When) -> No {
     No { layer: Layer::CircuitBreaker, reason, when }
 }
@@ -496,7 +516,11 @@ fn instant(unit: u64) -> u64 {
 /// The instant of a deadline that still runs: it lies ahead, but not further than it can have been set
 /// for. Only its place within a repetition is known.
 fn running(deadline: u64, now: u64, repeats: u64, reach: u64) -> Option<u64> {
-    let present = now / UNIT;
-    let ahead = (i128::from(deadline) - i128::from(present)).rem_euclid(i128::from(repeats)) as u64;
-    (1..=reach).contains(&ahead).then(|| instant(present + ahead))
+    ahead(deadline, now, repeats, reach).map(|ahead| instant(now / UNIT + ahead))
+}
+
+/// How many units it lies ahead.
+fn ahead(deadline: u64, now: u64, repeats: u64, reach: u64) -> Option<u64> {
+    let ahead = (i128::from(deadline) - i128::from(now / UNIT)).rem_euclid(i128::from(repeats)) as u64;
+    (1..=reach).contains(&ahead).then_some(ahead)
 }

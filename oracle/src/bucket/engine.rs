@@ -11,8 +11,8 @@ use super::ops::{Answer, Op, Step};
 pub struct Engine<'a> {
     /// The bucket.
     pub bucket: &'a TokenBucket,
-    /// Its reservations, in the order in which they were made.
-    pub reservations: Vec<Reservation>,
+    /// Its reservations as plain words, in the order in which they were made: a copy may be cancelled twice.
+    pub reservations: Vec<[u64; Reservation::WORDS]>,
     /// What the last answer says as a sentence: a refusal or an error.
     pub sentence: Option<String>,
     /// Whether sentences are wanted.
@@ -39,12 +39,15 @@ impl<'a> Engine<'a> {
             Op::Peek { cost } => self.granted(self.bucket.peek(cost, now), now),
             Op::Reserve { cost, max_wait } => match self.bucket.reserve(cost, Duration::from_nanos(max_wait), now) {
                 Ok(reservation) => {
-                    self.reservations.push(reservation);
-                    Answer::Reserved { at: reservation.at().as_nanos() }
+                    let at = reservation.at().as_nanos();
+                    self.reservations.push(reservation.to_words());
+                    Answer::Reserved { at }
                 }
                 Err(no) => self.refused(no, now),
             },
-            Op::Cancel { reservation } => Answer::Refunded(self.bucket.cancel(self.reservations[reservation], now)),
+            Op::Cancel { reservation } => {
+                Answer::Refunded(self.bucket.cancel(Reservation::from_words(self.reservations[reservation]), now))
+            }
             Op::Drain => {
                 self.bucket.drain(now);
                 Answer::Done

@@ -195,7 +195,7 @@ pub fn impossible(config: &TokenBucketConfig) -> Impossible {
 pub(super) struct Play {
     scenario: Scenario<Line>,
     bucket: Box<TokenBucket>,
-    reservations: Vec<Reservation>,
+    reservations: Vec<[u64; Reservation::WORDS]>,
     now: u64,
 }
 

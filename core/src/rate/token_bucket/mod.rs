@@ -115,10 +115,14 @@ impl Grant {
     }
 }
 
-/// Tokens that are taken already, good from [`at`](Self::at) on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Tokens that are taken already, good from [`at`](Self::at) on. Cancelling consumes it.
+#[derive(Debug, PartialEq, Eq)]
 #[must_use = "a reservation that is neither used nor cancelled has used its tokens up"]
-pub struct Reservation {
+pub struct Reservation(Held);
+
+/// What a reservation remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Held {
     cost: u64,
     at: Instant,
     made: Instant,
@@ -134,20 +138,20 @@ impl Reservation {
     /// The instant from which it may be used.
     #[must_use]
     pub const fn at(&self) -> Instant {
-        self.at
+        self.0.at
     }
 
     /// What it took.
     #[must_use]
     pub const fn cost(&self) -> u64 {
-        self.cost
+        self.0.cost
     }
 
     /// As plain words, for faces that keep it themselves.
     #[must_use]
     pub const fn to_words(&self) -> [u64; Self::WORDS] {
-        let [interval, rest] = self.settings;
-        [self.cost, self.at.as_nanos(), self.made.as_nanos(), self.before, self.after, interval, rest]
+        let Held { cost, at, made, before, after, settings: [interval, rest] } = self.0;
+        [cost, at.as_nanos(), made.as_nanos(), before, after, interval, rest]
     }
 
     /// From plain words. Any words are some reservation; one that was never made gives back at most
@@ -155,7 +159,7 @@ impl Reservation {
     pub const fn from_words(words: [u64; Self::WORDS]) -> Self {
         let [cost, at, made, before, after, interval, rest] = words;
         let (at, made) = (Instant::from_nanos(at), Instant::from_nanos(made));
-        Self { cost, at, made, before, after, settings: [interval, rest] }
+        Self(Held { cost, at, made, before, after, settings: [interval, rest] })
     }
 }
 
@@ -254,7 +258,7 @@ impl TokenBucket {
     /// `ExceedsCapacity`. Nothing has been taken then.
     pub fn reserve(&self, cost: u64, max_wait: Duration, now: Instant) -> Result<Reservation, Rejection> {
         match self.publish(Event::Reserve { cost, max_wait: saturating_nanos(max_wait) }, now) {
-            Answer::Reserved(reservation) => Ok(reservation),
+            Answer::Reserved(held) => Ok(Reservation(held)),
             Answer::Refused(rejection) => Err(rejection),
             _ => Err(UNCONFIGURED),
         }
@@ -268,7 +272,7 @@ impl TokenBucket {
     /// flowed in only `now` says: one that lies behind what others have seen may give back too much,
     /// by at most what flows in during that step.
     pub fn cancel(&self, reservation: Reservation, now: Instant) -> Refund {
-        match self.publish(Event::Cancel { reservation }, now) {
+        match self.publish(Event::Cancel { held: reservation.0 }, now) {
             Answer::Refunded(refund) => refund,
             _ => Refund::Nothing,
         }
@@ -279,7 +283,8 @@ impl TokenBucket {
         self.publish(Event::Drain, now);
     }
 
-    /// Fills the bucket.
+    /// Fills the bucket. A reservation made before may still be given back; what it took was taken from the
+    /// bucket before, so cancel reservations first.
     pub fn reset(&self, now: Instant) {
         self.publish(Event::Refill, now);
     }
@@ -291,7 +296,7 @@ impl TokenBucket {
     /// An impossible configuration, or three other changes stopped half-way; nothing has changed then.
     pub fn configure(&self, config: &TokenBucketConfig, now: Instant) -> Result<(), ChangeError> {
         let settings = config.settings()?;
-        self.cell.change(SLOT, settings.pack(), |word, old, new| {
+        self.cell.change(SLOT, settings.pack(), |word, _, old, new| {
             Some(step::carry_over(word, &Settings::unpack(old), &Settings::unpack(new), now))
         })?;
         Ok(())

@@ -10,7 +10,7 @@
 //! never taken for the same number in another. **slot** names the current configuration.
 
 use super::config::Settings;
-use super::{Grant, Refund, Reservation};
+use super::{Grant, Held, Refund};
 use crate::decision::{Layer, Reason, Rejection, When};
 use crate::time::{Instant, saturating_nanos};
 use crate::word::bits::Bits;
@@ -35,7 +35,7 @@ pub(super) enum Event {
     /// So many tokens, now or after at most so many nanoseconds.
     Reserve { cost: u64, max_wait: u64 },
     /// A reservation is given back.
-    Cancel { reservation: Reservation },
+    Cancel { held: Held },
     /// All tokens go.
     Drain,
     /// All tokens come back.
@@ -46,7 +46,7 @@ pub(super) enum Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Granted(Grant),
-    Reserved(Reservation),
+    Reserved(Held),
     Refused(Rejection),
     Refunded(Refund),
     Done,
@@ -61,7 +61,7 @@ pub(super) fn step(word: u64, settings: &Settings, event: Event, now: Instant) -
             (next, Err(rejection)) => (next, Answer::Refused(rejection)),
         },
         Event::Reserve { cost, max_wait } => bucket.reserve(cost, max_wait),
-        Event::Cancel { reservation } => bucket.cancel(&reservation),
+        Event::Cancel { held } => bucket.cancel(&held),
         Event::Drain if bucket.ahead() >= settings.full() => (word, Answer::Done),
         Event::Drain => (bucket.with_ahead(settings.full()), Answer::Done),
         Event::Refill if bucket.ahead() == 0 => (word, Answer::Done),
@@ -174,13 +174,12 @@ impl Bucket<'_> {
             return (self.word, Answer::Refused(limited(at)));
         }
         let next = if cost == 0 { self.word } else { self.with_ahead(after) };
-        let made =
-            Reservation { cost, at, made: self.now, before: self.word, after: next, settings: self.settings.pack() };
+        let made = Held { cost, at, made: self.now, before: self.word, after: next, settings: self.settings.pack() };
         (next, Answer::Reserved(made))
     }
 
     /// Gives back what a reservation took, never more than is certain not to be needed twice.
-    fn cancel(&self, held: &Reservation) -> (u64, Answer) {
+    fn cancel(&self, held: &Held) -> (u64, Answer) {
         let unchanged = |refund| (self.word, Answer::Refunded(refund));
         if held.cost == 0 || held.before == held.after {
             return unchanged(Refund::Full);
