@@ -40,7 +40,7 @@ fn breaker_writing(breaker: CircuitBreaker) -> u64 {
 }
 
 #[library_benchmark]
-#[bench::trial(args = (breakers::half_open()), config = at_most(580))]
+#[bench::trial(args = (breakers::half_open()), config = at_most(960))]
 fn breaker_trial(breaker: CircuitBreaker) -> u64 {
     black_box(breakers::trial(black_box(&breaker), OPERATIONS))
 }
