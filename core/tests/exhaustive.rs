@@ -175,7 +175,7 @@ mod token_bucket {
     struct Node {
         memory: Vec<u64>,
         model: Model,
-        reservations: Vec<seawall::Reservation>,
+        reservations: Vec<[u64; seawall::Reservation::WORDS]>,
         held: Vec<usize>,
         now: u64,
         way: Vec<Step>,
