@@ -221,7 +221,7 @@ mod token_bucket {
         let start = Node { memory, model, reservations: Vec::new(), held: Vec::new(), now: start, way: Vec::new() };
         // The word, the current configuration's place in it, and the reservations held.
         let key = |node: &Node| {
-            (node.memory[1], node.now, node.held.iter().map(|&i| node.reservations[i].to_words()).collect::<Vec<_>>())
+            (node.memory[1], node.now, node.held.iter().map(|&i| node.reservations[i]).collect::<Vec<_>>())
         };
         let mut seen = HashSet::from([key(&start)]);
         let mut queue = VecDeque::from([start]);

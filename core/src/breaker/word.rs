@@ -7,7 +7,8 @@
 //! | half-open | 2 | slot | generation | 0 | reopened 4 (40..37), in flight 4, succeeded 4, settled 4, lease 25 |
 //!
 //! - **slot**: which configuration slot is current.
-//! - **generation**: moves on whenever a half-open round ends, so that (generation, trial or not)
+//! - **generation**: moves on whenever a half-open round ends, and whenever the configuration slots come
+//!   round (every fourth change), so that no word ever means two things and (generation, trial or not)
 //!   tells every period apart. 2^18 open periods bring it round: 91 days of 30 s periods without a
 //!   pause. A call would have to be pending for exactly that long to be taken for a fresh one, and
 //!   would cost one wrong outcome.

@@ -42,8 +42,9 @@
 //! Four complete changes during one operation bring its slot number round again (two, when two slots
 //! are lost to stopped threads). If the state word is also otherwise what it was, the operation takes
 //! effect under the configuration it read, which was current while it ran. A state whose word depends
-//! on its configuration (in its unit, say) must not let that happen: its `settle` counts changes in a
-//! few bits of its own. 65 535 changes bring a tag round.
+//! on its configuration must not let that happen: its `settle` counts changes in bits of its own (the
+//! token bucket, in 4), or moves a generation on whenever the slot's number falls (the circuit
+//! breaker). 65 535 changes bring a tag round.
 //!
 //! # Orders
 //! The state word is Acquire/AcqRel, slot words Release/Acquire. The model `config_slots` fails when
