@@ -147,6 +147,19 @@ mod closed {
     }
 
     #[test]
+    fn a_window_is_clean_when_it_is_full_of_successes_and_not_before() {
+        for window in 2..=20 {
+            let breaker = breaker(Config::new().window(window));
+            for calls in 1..=window {
+                assert!(breaker.admit_clean().is_none(), "{calls} of {window} calls are still to come");
+                successes(&breaker, 1, ms(0));
+                assert_eq!(u64::from(breaker.snapshot(ms(0)).unwrap().calls), calls);
+            }
+            assert!(breaker.admit_clean().is_some());
+        }
+    }
+
+    #[test]
     fn the_dependency_may_say_when_it_will_be_back() {
         let breaker = breaker(Config::consecutive(1_000_000));
         let settled = call(&breaker, FailureUntil(secs(100)), secs(1));
