@@ -223,12 +223,12 @@ pub(super) struct Settings {
 
 /// As much of the settings as nearly every admission needs: they lie in the first word alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Gate {
+pub(super) struct AdmitSettings {
     pub(super) mode: Mode,
     pub(super) live_bits: u64,
 }
 
-impl Gate {
+impl AdmitSettings {
     /// Reads the first word of a configuration.
     #[inline]
     pub(super) const fn unpack(head: u64) -> Self {
@@ -236,7 +236,17 @@ impl Gate {
     }
 }
 
-/// How many words a configuration takes.
+/// How many words a configuration takes: 48 bits each, spans in units of 2^20 ns.
+///
+/// | word | from the lowest bit on |
+/// |---|---|
+/// | 0 | mode 2, rate mode 1, expired trials 2, window 5, minimum calls 5, trials 4, close after 4, threshold 20, live bits 5 |
+/// | 1 | failure rate 20, slow rate 20 (parts per million) |
+/// | 2 | slow after 48 (ns) |
+/// | 3 | reset after 33, reset factor 15 (thousandths) |
+/// | 4 | reset cap 33, lease bits 5 |
+/// | 5 | max retry after 33 |
+/// | 6 | trial timeout 25, reset jitter 20 (parts per million) |
 pub(super) const WORDS: usize = 7;
 
 const MODE: Bits = Bits::new(0, 2);
@@ -261,8 +271,8 @@ const JITTER: Bits = Bits::new(25, 20);
 
 impl Settings {
     #[inline]
-    pub(super) const fn gate(&self) -> Gate {
-        Gate { mode: self.mode, live_bits: self.live_bits }
+    pub(super) const fn admission(&self) -> AdmitSettings {
+        AdmitSettings { mode: self.mode, live_bits: self.live_bits }
     }
 
     /// These settings, under which what `old` has set running still counts as running.

@@ -85,7 +85,7 @@ use crate::time::Instant;
 use crate::word::cell::Cell;
 use crate::word::slots::ChangeError;
 use crate::word::storage::{Head, Kind, stored};
-use config::{Gate, Settings, WORDS};
+use config::{AdmitSettings, Settings, WORDS};
 use step::{Answer, Event, Glance, Step, open_refusal};
 use word::{CLEAN_MASK, CLEAN_VALUE, SLOT, TOKEN_MASK};
 
@@ -256,7 +256,7 @@ impl CircuitBreaker {
     /// Out of line, so that the clean path stays small where it is inlined.
     #[inline(never)]
     fn glance(&self, now: Instant) -> Glance {
-        let glance = |word, head| step::glance(word, Gate::unpack(head), now);
+        let glance = |word, head| step::glance(word, AdmitSettings::unpack(head), now);
         self.cell.glance(SLOT, self.cell.load(), glance).unwrap_or(Glance::Unclear)
     }
 

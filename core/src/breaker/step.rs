@@ -2,8 +2,18 @@
 //!
 //! No atomics, no clock, no randomness of its own: everything a breaker does is here, and can be
 //! enumerated. Any word and any settings lead to some answer; none to a panic.
+//!
+//! | state | what happens | next | cause |
+//! |---|---|---|---|
+//! | closed | failures in a row, failure rate, slow rate reach what is configured | open | `failure_threshold`, `failure_rate`, `slow_rate` |
+//! | closed, half-open | a failure that says when the dependency will be back | open | `retry_after` |
+//! | open | somebody asks after the period | half-open, this is the first trial | `due` |
+//! | half-open | a trial succeeds, the last of `close_after` | closed | `trials_succeeded` |
+//! | half-open | a trial fails, and `close_after` is out of reach | open | `trial_failed` |
+//! | half-open | somebody asks after the lease of trials that are out | half-open, open or closed, as configured | `trials_expired` |
+//! | any | by hand | open, half-open, closed | `tripped`, `half_opened`, `reset` |
 
-use super::config::{ExpiredTrials, Gate, Mode, Settings};
+use super::config::{AdmitSettings, ExpiredTrials, Mode, Settings};
 use super::token::{Kind, Token};
 use super::transition::{Cause, Transition};
 use super::word::{
@@ -71,7 +81,7 @@ pub(super) fn step(word: u64, settings: &Settings, event: Event, now: Instant) -
     }
 }
 
-/// What the word and the gate alone say to an admission. All that it carries is 64 bits wide, so that
+/// What the word and an admission's part of the settings say by themselves. All that it carries is 64 bits wide, so that
 /// it comes back in two registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Glance {
@@ -84,13 +94,13 @@ pub(super) enum Glance {
 
 /// Nearly every admission, without a write.
 #[inline]
-pub(super) fn glance(word: u64, gate: Gate, now: Instant) -> Glance {
+pub(super) fn glance(word: u64, admission: AdmitSettings, now: Instant) -> Glance {
     let admitted = |token: Token| Glance::Admitted(u64::from(token.bits()));
     let state = State::of(word);
-    if gate.mode == Mode::Normal && state == State::Open {
-        return open_until(word, gate, now).map_or(Glance::Unclear, Glance::OpenUntil);
+    if admission.mode == Mode::Normal && state == State::Open {
+        return open_until(word, admission, now).map_or(Glance::Unclear, Glance::OpenUntil);
     }
-    match gate.mode {
+    match admission.mode {
         Mode::Normal | Mode::Shadow if state == State::Closed => admitted(Token::call(word)),
         Mode::Disabled => admitted(Token::bypass(word)),
         _ => Glance::Unclear,
@@ -99,8 +109,8 @@ pub(super) fn glance(word: u64, gate: Gate, now: Instant) -> Glance {
 
 /// Until when an open word is open; `None` when that has passed.
 #[inline]
-fn open_until(word: u64, gate: Gate, now: Instant) -> Option<Instant> {
-    let units = deadline::ahead(UNTIL.get(word), UNTIL.max(), now, 1 << gate.live_bits)?;
+fn open_until(word: u64, admission: AdmitSettings, now: Instant) -> Option<Instant> {
+    let units = deadline::ahead(UNTIL.get(word), UNTIL.max(), now, 1 << admission.live_bits)?;
     Some(deadline::instant(now, units))
 }
 
@@ -221,15 +231,15 @@ impl Breaker<'_> {
 
     #[inline]
     fn admit(&self, r: u64) -> Step {
-        let gate = self.settings.gate();
-        if let Glance::Admitted(bits) = glance(self.word, gate, self.now) {
+        let admission = self.settings.admission();
+        if let Glance::Admitted(bits) = glance(self.word, admission, self.now) {
             return self.unchanged(Answer::Admitted(Token::from_bits(bits as u32)));
         }
-        if gate.mode == Mode::ForcedOpen {
+        if admission.mode == Mode::ForcedOpen {
             return self.unchanged(Answer::Refused(refusal(Reason::ForcedOpen, None)));
         }
         if self.state() == State::Open {
-            if let Some(until) = open_until(self.word, gate, self.now) {
+            if let Some(until) = open_until(self.word, admission, self.now) {
                 return self.refuse(open_refusal(until));
             }
             let half = self.half_open(self.generation(), REOPENED.get(self.word), Cause::Due, Figures::default());

@@ -63,6 +63,14 @@ pub struct Transition {
     pub unseeded: bool,
 }
 
+// A transition in a ring: four words of 48 bits.
+//
+// | word | from the highest bit on |
+// |---|---|
+// | 0 | source 16, from 2, to 2, cause 5, unseeded 1, reopened 4, generation 18 |
+// | 1 | slow 16, failed 16, calls 16 |
+// | 2 | at, the low 48 bits (ns) |
+// | 3 | at, the high 16 bits; the open period 32 (units of 2^20 ns) |
 const SOURCE: Bits = Bits::new(32, 16);
 const FROM: Bits = Bits::new(30, 2);
 const TO: Bits = Bits::new(28, 2);

@@ -133,6 +133,11 @@ pub(super) struct Settings {
 }
 
 /// How many words a configuration takes.
+///
+/// | word | from the lowest bit on |
+/// |---|---|
+/// | 0 | interval 48 (ticks) |
+/// | 1 | capacity 40 (tokens), shift 5 |
 pub(super) const WORDS: usize = 2;
 
 const INTERVAL: Bits = Bits::new(0, 48);
