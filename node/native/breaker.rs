@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use seawall::config::Config;
 use seawall::{
-    CircuitBreaker, CircuitBreakerConfig, Instant, Mode, Outcome, Rejection, Snapshot, State, Token, Transition,
+    CircuitBreaker, CircuitBreakerConfig, Instant, Mode, Outcome, Rejection, Settlement, Snapshot, State, Token,
+    Transition,
 };
 
 use crate::clock::{milliseconds, now, random};
@@ -89,10 +90,17 @@ fn admit(call: &Call<'_>, slot: &Breaker) -> f64 {
     }
 }
 
+/// The token at place 1; `None` for what no admission answers: a refusal above all, which is no evidence.
+fn token(call: &Call<'_>) -> Option<Token> {
+    let answer = call.f64(1);
+    let granted = (0.0..CHANGED).contains(&answer) && answer.fract() == 0.0;
+    // Its 32 bits; what stands above them is not the engine's.
+    granted.then(|| Token::from_bits(answer as u64 as u32))
+}
+
 /// Settles the token at place 1 that was granted at `granted`, or now.
 fn settle(call: &Call<'_>, slot: &Breaker, outcome: Outcome, granted: Option<Instant>, at: Instant) -> u32 {
-    // The token's 32 bits; what stands above them is not the engine's.
-    let token = Token::from_bits(call.f64(1).max(0.0) as u64 as u32);
+    let Some(token) = token(call) else { return Settlement::Stale as u32 };
     let settled = slot.state.settle(token, outcome, granted.unwrap_or(at), at, jitter(slot));
     settled.settlement as u32 | changed(call, settled.transition, SETTLED_CHANGED)
 }

@@ -1,10 +1,10 @@
 import { Attempt, type RunOptions, type Settler } from "./attempt.js";
 import { limitsOf, runControlled } from "./controlled.js";
-import { CircuitOpen, ConfigError, Refused } from "./errors.js";
+import { CircuitOpen, ConfigError } from "./errors.js";
 import { aside, Listeners, type RefusedEvent, refusals, transitions } from "./events.js";
 import { nameOf, optionList, thrown } from "./fields.js";
 import { alive, hold, letGo } from "./holding.js";
-import { type Judgement, judgementOf, type RetryAt, untilOf } from "./judgement.js";
+import { heard, type Judgement, judgementOf, refusedByUs, type RetryAt, untilOf } from "./judgement.js";
 import { type Handle, native } from "./native.js";
 import type { Settlement, Snapshot, State, Transition } from "./observed.js";
 import type { CircuitBreakerOptions, Mode, Span } from "./options.js";
@@ -116,7 +116,8 @@ export class CircuitBreaker {
 
   /**
    * Asks to make a call. A token (0 or more) is a yes, to be settled with `ok`, `fail` or `ignore`, once; a
-   * number below 0 is a no, which `refusal` explains. About 1 ns while healthy.
+   * number below 0 is a no, which `refusal` explains; settling one counts for nothing (`"stale"`). About 1 ns
+   * while healthy.
    */
   tryAdmit(): number {
     const half = this.#words[this.#index]!;
@@ -135,10 +136,13 @@ export class CircuitBreaker {
     return this.#settled(breakerOk(this.#handle, token));
   }
 
-  /** The dependency failed; `told` is what it said about when it will be back. */
+  /**
+   * The dependency failed; `told` is what it said about when it will be back. What is no instant and no span
+   * (negative, NaN, text like `soon`) makes it a plain failure.
+   */
   fail(token: number, told?: RetryAt, took?: Span | bigint): Settlement {
     if (told === undefined && took === undefined) return this.#settled(native.breakerFail(this.#handle, token));
-    return this.#settle(token, 1, took, told === undefined ? undefined : untilOf(told));
+    return this.#settle(token, 1, took, told === undefined ? undefined : heard(told));
   }
 
   /** No verdict: cancelled, the caller's own mistake, refused by another layer. */
@@ -192,7 +196,11 @@ export class CircuitBreaker {
 
   // --- by hand ---
 
-  /** Opens it: for the configured period, or until what is told. */
+  /**
+   * Opens it: for the configured period, or until what is told, at most `maxRetryAfter`.
+   *
+   * @throws ConfigError what is told is no instant and no span; nothing has changed then
+   */
   trip(told?: RetryAt): void {
     this.#byHand(native.breakerTrip(this.#handle, told === undefined ? undefined : untilOf(told)));
   }
@@ -208,8 +216,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * Changes the whole configuration while it runs: what is not stated goes back to its default. What was
-   * learnt is kept as far as it fits.
+   * Changes the whole configuration while it runs: what is not stated goes back to its default, except that
+   * the mode stays. What was learnt is kept as far as it fits.
    *
    * @throws ConfigError as the constructor; nothing has changed then
    */
@@ -414,7 +422,7 @@ export class CircuitBreaker {
   #failed(token: number, granted: bigint | undefined, error: unknown): void {
     const { ignore } = this.#judgement;
     // A refusal of our own is no evidence against the dependency.
-    if (error instanceof Refused || (ignore !== undefined && this.#judged(token, () => ignore(error)))) {
+    if (refusedByUs(error) || (ignore !== undefined && this.#judged(token, () => ignore(error)))) {
       this.ignore(token);
     } else {
       this.#failure(token, granted, error);
@@ -423,12 +431,8 @@ export class CircuitBreaker {
 
   #failure(token: number, granted: bigint | undefined, failure: unknown): void {
     const { retryAfterOf } = this.#judgement;
-    const wait =
-      retryAfterOf && this.#judged(token, () => {
-        const said = retryAfterOf(failure as never);
-        return said === undefined ? undefined : nanosOf(said, "retryAfterOf");
-      });
-    this.#settle(token, 1, granted, wait);
+    const retryAfter = retryAfterOf && this.#judged(token, () => retryAfterOf(failure as never));
+    this.#settle(token, 1, granted, retryAfter === undefined ? undefined : heard({ retryAfter }));
   }
 
   /** What a function of the user's says. When it throws, the call counts as a failure, and the error is seen. */

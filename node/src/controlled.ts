@@ -19,6 +19,10 @@ export interface Limits {
 /** Checks the options; throws the reason when the caller has given up already. */
 export function limitsOf(options: RunOptions, settler: Pick<Settler, "clock">): Limits {
   const { signal } = options;
+  // Found out later, when it is listened to, it would cost a permit.
+  if (signal !== undefined && typeof signal?.addEventListener !== "function") {
+    throw new TypeError("signal: an AbortSignal");
+  }
   if (signal?.aborted) throw signal.reason;
   const timeout = options.timeout === undefined ? undefined : timeoutOf(options.timeout);
   let deadline: number | undefined;
@@ -43,6 +47,12 @@ export function runControlled<T>(
   limits: Limits,
   settler: Settler,
 ): Promise<T> {
+  const { signal, wait } = limits;
+  // Who was told of the admission (a transition) may have given up meanwhile; no event is to come then.
+  if (signal?.aborted) {
+    settler.neutral();
+    return Promise.reject(signal.reason);
+  }
   return new Promise<T>((resolve, reject) => {
     const attempt = new Attempt(limits.deadline);
     const cut = new Cut();
@@ -52,7 +62,6 @@ export function runControlled<T>(
       reject(reason);
       Attempt.abort(attempt, reason);
     };
-    const { signal, wait } = limits;
     if (signal !== undefined) cut.when(signal, () => giveUp(signal.reason, () => settler.neutral()));
     // A deadline further off than timers reach is left to whoever stated it.
     if (wait !== undefined && wait <= LONGEST_TIMER) {

@@ -1,27 +1,72 @@
 /** How outcomes are judged, and what a dependency may say about when it will be back. */
 
-import { ConfigError } from "./errors.js";
+import { ConfigError, Refused } from "./errors.js";
 import type { Span } from "./options.js";
-import { nanosOf } from "./time.js";
+import { instantOf, nanosOf } from "./time.js";
 
 /** When a dependency said it will be back: an instant (bigint: nanoseconds), or a span from now. */
 export type RetryAt = { readonly until: number | bigint } | { readonly retryAfter: Span };
 
-/** How outcomes of `run` are judged. Refusals of seawall's own never count as failures. */
+/**
+ * How outcomes of `run` are judged. A refusal of seawall's own counts for nothing, and so does a group of
+ * nothing else (the `AggregateError` of `Promise.any`, groups within it too); a group with any other error in
+ * it is a failure. An error's `cause` is not looked at: who wraps a refusal says so with `ignore`.
+ */
 export interface Judgement {
   /** Errors that say nothing about the dependency (a 4xx, say). All others are failures. */
   ignore?: (error: unknown) => boolean;
   /** Values that are failures although nothing was thrown (a response with status 503, say). */
   isFailure?: (value: never) => boolean;
-  /** How long a failure (an error, or a value that `isFailure` chose) says the dependency will be away. */
+  /**
+   * How long a failure (an error, or a value that `isFailure` chose) says the dependency will be away. What is
+   * no span makes it a plain failure.
+   */
   retryAfterOf?: (failure: never) => Span | undefined;
 }
 
 /** As native code takes it: an instant, or nanoseconds from now. */
 export function untilOf(told: RetryAt): bigint | number {
-  if ("retryAfter" in told) return nanosOf(told.retryAfter, "retryAfter");
-  if (typeof told.until === "bigint") return told.until;
-  return BigInt(nanosOf(told.until, "until"));
+  return "retryAfter" in told ? nanosOf(told.retryAfter, "retryAfter") : instantOf(told.until, "until");
+}
+
+/**
+ * @internal The same of what a dependency said. It may say anything, and the call has failed all the same: what is no
+ * instant and no span was not said.
+ */
+export function heard(told: RetryAt): bigint | number | undefined {
+  try {
+    return untilOf(told);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @internal Whether an error is a refusal of seawall's own, or a group of nothing else. */
+export function refusedByUs(error: unknown): boolean {
+  try {
+    return error instanceof Refused || onlyRefusals(error);
+  } catch {
+    // Something that cannot even be looked at is not ours.
+    return false;
+  }
+}
+
+/** Whether every leaf of a group is a refusal; a group that is its own member has no leaf there. */
+function onlyRefusals(group: unknown): boolean {
+  const groups = new Set<unknown>();
+  const left = [group];
+  let refusals = 0;
+  for (const one of left) {
+    if (one instanceof Refused) {
+      refusals++;
+    } else if (!groups.has(one)) {
+      const errors = (one as { errors?: unknown } | null | undefined)?.errors;
+      if (!Array.isArray(errors) || errors.length === 0) return false;
+      groups.add(one);
+      for (const inner of errors) left.push(inner);
+    }
+  }
+  return refusals > 0;
 }
 
 /** The functions among the options, checked to be such. */

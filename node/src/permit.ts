@@ -39,7 +39,10 @@ export class Permit {
     return this.#once()?.ok(this.token, this.#granted) ?? "stale";
   }
 
-  /** The dependency failed; `told` is what it said about when it will be back. */
+  /**
+   * The dependency failed; `told` is what it said about when it will be back. What is no instant and no span
+   * (negative, NaN, text like `soon`) makes it a plain failure.
+   */
   failure(told?: RetryAt): Settlement {
     return this.#once()?.fail(this.token, told, this.#granted) ?? "stale";
   }

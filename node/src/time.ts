@@ -3,6 +3,8 @@ import { native } from "./native.js";
 import type { Span } from "./options.js";
 
 const NANOS_PER_MS = 1e6;
+const NOT_NEGATIVE = "0 ns and more";
+const LAST_INSTANT = 2n ** 64n - 1n;
 
 /**
  * Now, in milliseconds of the operating system's monotonic clock: the clock of all instants here (`at`,
@@ -19,8 +21,12 @@ function wrong(value: unknown): string {
   return value < 0 ? "a negative number" : "an infinite number";
 }
 
+function refused(said: string, value: unknown, field: string, allowed: string): ConfigError {
+  return new ConfigError(`${field}: ${said} is not allowed; allowed are ${allowed}`, field, value, allowed);
+}
+
 /** A span in nanoseconds, rounded up. */
-export function nanosOf(value: Span, field: string, allowed = "0 ns and more"): number {
+export function nanosOf(value: Span, field: string, allowed = NOT_NEGATIVE): number {
   let said: string;
   if (typeof value === "number" && value >= 0 && value < Number.POSITIVE_INFINITY) {
     return Math.ceil(value * NANOS_PER_MS);
@@ -31,7 +37,17 @@ export function nanosOf(value: Span, field: string, allowed = "0 ns and more"): 
   } else {
     said = wrong(value);
   }
-  throw new ConfigError(`${field}: ${said} is not allowed; allowed are ${allowed}`, field, value, allowed);
+  throw refused(said, value, field, allowed);
+}
+
+/** @internal An instant in nanoseconds, of milliseconds or (bigint) nanoseconds; beyond the last one, the last. */
+export function instantOf(value: number | bigint, field: string): bigint {
+  if (typeof value === "bigint" && value >= 0n) return value < LAST_INSTANT ? value : LAST_INSTANT;
+  if (typeof value !== "number") {
+    throw refused(typeof value === "bigint" ? "a negative number" : wrong(value), value, field, NOT_NEGATIVE);
+  }
+  const nanos = nanosOf(value, field);
+  return nanos < Number(LAST_INSTANT) ? BigInt(nanos) : LAST_INSTANT;
 }
 
 /** The longest that timers of JavaScript can wait: 2^31 - 1 ms, 24.8 days. */
@@ -43,5 +59,5 @@ export function timeoutOf(value: Span): number {
   const milliseconds = Math.ceil(nanosOf(value, "timeout", allowed) / NANOS_PER_MS);
   if (milliseconds >= 1 && milliseconds <= LONGEST_TIMER) return milliseconds;
   const said = typeof value === "string" ? value : `${value} ms`;
-  throw new ConfigError(`timeout: ${said} is not allowed; allowed are ${allowed}`, "timeout", value, allowed);
+  throw refused(said, value, "timeout", allowed);
 }

@@ -55,6 +55,41 @@ for (const cleanCheck of [true, false]) {
       assert.match(it.refusal(code).explain(), /^The circuit breaker is open; ask again in 30/);
     });
 
+    test("a refusal that is settled, or what is no token at all, counts for nothing", () => {
+      for (const state of ["closed", "open", "half-open", "clean"]) {
+        const { breaker: it, clock } = breaker({ ...options, failureThreshold: 2, trials: 2 });
+        if (state === "closed") fail(it, 1);
+        if (state === "open" || state === "half-open") it.trip();
+        if (state === "half-open") {
+          clock.advance("31s");
+          assert.ok(it.tryAdmit() >= 0 && it.tryAdmit() >= 0, "both trials are out");
+        }
+        const before = it.snapshot();
+        const refused = it.tryAdmit();
+        const odd = [-1, -0.5, 0.5, -(2 ** 40), 2 ** 33, 1e300, Number.NaN, Infinity, -Infinity, undefined, null, "1", 1n, {}];
+        for (const no of [...(refused < 0 ? [refused] : []), ...odd] as number[]) {
+          assert.equal(it.ok(no), "stale", `ok(${String(no)}), ${state}`);
+          assert.equal(it.ok(no, 5), "stale", `ok(${String(no)}, 5), ${state}`);
+          assert.equal(it.fail(no), "stale", `fail(${String(no)}), ${state}`);
+          assert.equal(it.fail(no, { retryAfter: "1s" }), "stale", `fail(${String(no)}, told), ${state}`);
+          assert.equal(it.ignore(no), "stale", `ignore(${String(no)}), ${state}`);
+        }
+        assert.deepEqual(it.snapshot(), before, state);
+      }
+    });
+
+    test("the breaker that has done nothing yet is not failed by its own refusals", () => {
+      const { breaker: it, clock } = breaker({ ...options, failureRate: 0.5, minimumCalls: 1 });
+      // The first token of all is the number that a careless reading of a refusal would give.
+      const first = it.snapshot();
+      it.mode = "forced-open";
+      for (let i = 0; i < 5; i++) it.fail(it.tryAdmit());
+      it.mode = "normal";
+      assert.deepEqual([it.state, it.snapshot().failed, it.snapshot().calls], ["closed", first.failed, first.calls]);
+      clock.advance("1s");
+      assert.ok(it.tryAdmit() >= 0);
+    });
+
     test("a result from before a change of state is stale, whichever it is", () => {
       const { breaker: it, clock } = breaker({ ...options, failureThreshold: 1 });
       const [late, later, latest] = [it.tryAdmit(), it.tryAdmit(), it.tryAdmit()];
@@ -131,6 +166,64 @@ test("a dependency that says when it is back is asked then", () => {
   assert.equal(it.state, "open");
   clock.advance(3);
   assert.equal(it.state, "half-open");
+});
+
+/** What a server may say, and is neither a span nor an instant. */
+const NOTHING_TOLD: readonly unknown[] = [
+  ...[-1, -0.001, Number.NaN, Infinity, "soon", "-1s", "", null, undefined, {}, -1n].map((retryAfter) => ({ retryAfter })),
+  ...[-1, Number.NaN, Infinity, -1n, -(2n ** 80n), "soon", null, undefined, {}].map((until) => ({ until })),
+  ...[{}, null, 5, "soon", { get until() { throw new Error("getter"); } }],
+];
+
+test("what was told and says nothing leaves a plain failure: it is settled, and nothing is thrown", () => {
+  for (const told of NOTHING_TOLD as { until: number }[]) {
+    for (const settle of [
+      (it: CircuitBreaker) => it.admit().failure(told),
+      (it: CircuitBreaker) => it.fail(it.tryAdmit(), told),
+      (it: CircuitBreaker) => it.fail(it.tryAdmit(), told, 5),
+    ]) {
+      const { breaker: it, clock } = breaker({ failureThreshold: 2 });
+      assert.equal(settle(it), "counted");
+      assert.deepEqual([it.state, it.snapshot().failed], ["closed", 1], "nothing was told, so it does not open");
+      it.trip();
+      clock.advance("31s");
+      assert.equal(settle(it), "counted");
+      assert.deepEqual([it.state, it.snapshot().trialsInFlight], ["open", 0], "the trial is over");
+      assert.equal(it.snapshot().cause, "trial_failed");
+    }
+  }
+});
+
+test("an instant beyond all instants is as late as maxRetryAfter allows", () => {
+  const beyond = [2n ** 64n - 1n, 2n ** 64n, 2n ** 200n, 2 ** 64, 1e14, 1e300, Number.MAX_VALUE];
+  const spans = [1e300, Number.MAX_VALUE];
+  for (const told of [...beyond.map((until) => ({ until })), ...spans.map((retryAfter) => ({ retryAfter }))]) {
+    for (const open of [
+      (it: CircuitBreaker) => it.trip(told),
+      (it: CircuitBreaker) => it.admit().failure(told),
+      (it: CircuitBreaker) => it.fail(it.tryAdmit(), told),
+    ]) {
+      const { breaker: it, clock } = breaker({ resetAfter: "1s", maxRetryAfter: "2h" });
+      open(it);
+      clock.advance(7_199_000);
+      assert.equal(it.state, "open", JSON.stringify(told, (_, value: unknown) => String(value)));
+      clock.advance(1_003);
+      assert.equal(it.state, "half-open");
+    }
+  }
+});
+
+test("trip by hand refuses what is no span and no instant, and nothing has changed", () => {
+  const { breaker: it } = breaker();
+  for (const told of NOTHING_TOLD as { until: number }[]) {
+    if (typeof told !== "object" || told === null) assert.throws(() => it.trip(told), TypeError);
+    else if (Object.getOwnPropertyDescriptor(told, "until")?.get !== undefined) assert.throws(() => it.trip(told), /getter/);
+    else assert.throws(() => it.trip(told), { name: "ConfigError", field: "retryAfter" in told ? "retryAfter" : "until" });
+  }
+  assert.throws(() => it.trip({ until: -1n }), {
+    message: "until: a negative number is not allowed; allowed are 0 ns and more",
+  });
+  assert.equal(it.state, "closed");
 });
 
 test("slow successes count where slowAfter is set", () => {
@@ -267,6 +360,18 @@ test("the configuration changes while it runs, and what was learnt stays", () =>
   fail(it, 1);
   assert.equal(it.state, "open");
   assert.throws(() => it.configure({ trials: 0 }), { name: "ConfigError", field: "trials", value: 0 });
+});
+
+test("a new configuration leaves the mode as it is, unless it states one", () => {
+  const { breaker: it } = breaker({ trials: 3 });
+  it.mode = "forced-open";
+  it.configure({});
+  assert.deepEqual([it.mode, it.snapshot().trials], ["forced-open", 1], "all else that is not stated is as by default");
+  it.mode = "shadow";
+  it.configure({ failureThreshold: 2 });
+  assert.equal(it.mode, "shadow");
+  it.configure({ mode: "normal" });
+  assert.equal(it.mode, "normal");
 });
 
 test("slowAfter may be turned on while calls are in flight; those count as fast", () => {

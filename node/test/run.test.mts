@@ -165,6 +165,57 @@ for (const { way, options, run } of ways) {
       assert.deepEqual([it.state, failed(it)], ["closed", 0]);
     });
 
+    test("a group of nothing but such refusals is none either; one other error in it makes it a failure", async () => {
+      const { breaker: inner } = breaker();
+      inner.trip();
+      const refusal = await inner.run(never).catch((error: unknown) => error);
+      const limited = new TokenBucket({ rate: 1, capacity: 1, start: "empty" });
+      const down = new Error("down");
+      const group = (...errors: unknown[]): AggregateError => new AggregateError(errors);
+      const own = group(refusal);
+      own.errors.push(own);
+      const neutral = [
+        group(refusal),
+        group(refusal, group(group(refusal), refusal)),
+        Object.assign(new Error("as other libraries do"), { errors: [refusal] }),
+        own,
+      ];
+      const empty = group();
+      empty.errors.push(empty);
+      const unseen = { get errors() { throw new Error("getter"); } };
+      const failures = [
+        group(refusal, down),
+        group(group(refusal), group(refusal, down)),
+        group(),
+        group(refusal, group()),
+        empty,
+        group(refusal, undefined),
+        Object.assign(new Error(), { errors: "none" }),
+        unseen,
+        new Error("wrapped", { cause: refusal }),
+      ];
+      for (const [errors, state] of [[neutral, "closed"], [failures, "open"]] as const) {
+        for (const error of errors) {
+          const { breaker: it } = breaker(options);
+          await assert.rejects(it.run(() => Promise.reject(error), run), (thrown) => thrown === error);
+          assert.deepEqual([it.state, failed(it)], [state, state === "open" ? 1 : 0], String(errors.indexOf(error as never)));
+        }
+      }
+      const { breaker: it } = breaker(options);
+      const any = it.run(() => Promise.any([inner.run(never), (async () => limited.acquire())()]), run);
+      await assert.rejects(any, AggregateError);
+      assert.deepEqual([it.state, failed(it)], ["closed", 0]);
+    });
+
+    test("a retryAfterOf that answers no span leaves a plain failure, and the caller gets what he would have", async () => {
+      for (const said of [-1, Number.NaN, Infinity, "soon", "", null, {}, 1n, undefined]) {
+        const { breaker: it } = breaker({ ...options, failureThreshold: 2, retryAfterOf: () => said as never });
+        const down = new Error("down");
+        await assert.rejects(it.run(() => Promise.reject(down), run), (error) => error === down);
+        assert.deepEqual([it.state, failed(it)], ["closed", 1]);
+      }
+    });
+
     test("a breaker that is closed meanwhile does not spoil the answer", async () => {
       const { breaker: it } = breaker(options);
       const pending = it.run(async () => {
@@ -213,6 +264,28 @@ describe("a caller's signal", () => {
     assert.equal(it.snapshot().trialsInFlight, 0);
     assert.equal(await it.run(() => "trial"), "trial");
     assert.equal(it.state, "closed");
+  });
+
+  test("aborted by who is told of the admission: nothing runs, the trial gives its place back", async () => {
+    const { breaker: it, clock } = breaker();
+    it.trip();
+    clock.advance("31s");
+    const controller = new AbortController();
+    it.onTransition(() => controller.abort("gone"));
+    let calls = 0;
+    const pending = it.run(() => calls++, { signal: controller.signal, timeout: "1s" });
+    await assert.rejects(pending, (error) => error === "gone");
+    assert.deepEqual([calls, it.snapshot().trialsInFlight, it.state, clock.timers], [0, 0, "half-open", 0]);
+  });
+
+  test("that is none is refused before it costs a permit", async () => {
+    const { breaker: it, clock } = breaker();
+    it.trip();
+    clock.advance("31s");
+    for (const signal of [{}, null, "x", () => {}] as never[]) {
+      await assert.rejects(it.run(never, { signal }), TypeError);
+    }
+    assert.equal(it.snapshot().trialsInFlight, 0);
   });
 
   test("keeps no listener, however the run ends", async () => {
