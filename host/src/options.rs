@@ -3,7 +3,7 @@
 use core::fmt;
 
 use seawall::ConfigError;
-use seawall::config::{Config, Invalid, Unit, parse_rate, rate_from_float};
+use seawall::config::{Config, Field, Given, Invalid, Unit, parse_rate, rate_from_float};
 
 /// A value as a dynamic language passes it.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +63,7 @@ pub fn set<C: Config>(config: C, name: &str, value: Value<'_>, per_second: u32) 
     let field = &C::FIELDS[place];
     let refuse = |invalid| OptionError::Config(ConfigError::invalid(field, invalid));
     if name == "rate" {
-        return rate(config, place, value).map_err(refuse);
+        return Ok(rate(config, place, value)?);
     }
     let value = match value {
         Value::Whole(count) if field.unit == Unit::Count => Ok(count),
@@ -75,17 +75,36 @@ pub fn set<C: Config>(config: C, name: &str, value: Value<'_>, per_second: u32) 
     Ok(config.with(place, value.map_err(refuse)?))
 }
 
-/// A rate may be a number per `period`, or text that brings its own period.
-fn rate<C: Config>(config: C, place: usize, value: Value<'_>) -> Result<C, Invalid> {
-    let period = C::FIELDS.iter().position(|field| field.name == "period").ok_or(Invalid::WrongType)?;
-    let nanos = config.get(period).or(C::FIELDS[period].default).unwrap_or(1_000_000_000);
+/// A rate may be a number per `period`, or text that brings its own period; one that is stated beside it
+/// must be the same.
+fn rate<C: Config>(config: C, place: usize, value: Value<'_>) -> Result<C, ConfigError> {
+    let refuse = |invalid| ConfigError::invalid(&C::FIELDS[place], invalid);
+    let period = C::FIELDS.iter().position(|field| field.name == "period").ok_or(refuse(Invalid::WrongType))?;
+    let stated = config.get(period);
+    let nanos = stated.or(C::FIELDS[period].default).unwrap_or(1_000_000_000);
     let (count, nanos) = match value {
         Value::Whole(count) => (count, nanos),
-        Value::Number(number) => rate_from_float(number, nanos)?,
-        Value::Text(text) => parse_rate(text)?,
-        Value::Other => return Err(Invalid::WrongType),
+        Value::Number(number) => rate_from_float(number, nanos).map_err(refuse)?,
+        Value::Text(text) => {
+            let (count, nanos) = parse_rate(text).map_err(refuse)?;
+            match stated {
+                Some(stated) if stated != nanos => return Err(contradicted(&C::FIELDS[period], stated)),
+                _ => (count, nanos),
+            }
+        }
+        Value::Other => return Err(refuse(Invalid::WrongType)),
     };
     Ok(config.with(place, count).with(period, nanos))
+}
+
+/// A period beside a rate whose text names another.
+fn contradicted(period: &'static Field, stated: u64) -> ConfigError {
+    let mut error = ConfigError::invalid(period, Invalid::WrongType);
+    error.given = Given::Value(stated);
+    // An empty range: it must be left out.
+    (error.min, error.max) = (1, 0);
+    error.because = "the rate names its own period";
+    error
 }
 
 #[cfg(test)]
@@ -146,5 +165,19 @@ mod tests {
         );
         assert!(bucket(Value::Number(0.5)).unwrap().is_ok());
         assert!(bucket(Value::Number(0.0)).unwrap().is_err());
+    }
+
+    #[test]
+    fn a_period_that_contradicts_the_text_of_the_rate_is_refused() {
+        let bucket = |period| {
+            let config = set(TokenBucketConfig::new(), "period", period, 1).unwrap();
+            set(config, "rate", Value::Text("100/min"), 1)
+        };
+        assert_eq!(
+            bucket(Value::Number(1.0)).unwrap_err().to_string(),
+            "token_bucket.period: 1 s is not allowed; it must be left out (the rate names its own period)"
+        );
+        let alone = set(TokenBucketConfig::new(), "rate", Value::Text("100/min"), 1).unwrap();
+        assert_eq!(bucket(Value::Text("60s")).unwrap(), alone, "one that says the same is welcome");
     }
 }
