@@ -19,7 +19,7 @@ use crate::permit::Permit;
 use crate::random::{Randomness, forks};
 use crate::ready::Ready;
 use crate::snapshot::Snapshot;
-use crate::span::{Span, instant};
+use crate::span::{At, Span};
 
 /// Stops calling what is down, and finds out when it is up again.
 #[pyclass(frozen, weakref, module = "seawall")]
@@ -99,11 +99,12 @@ impl CircuitBreaker {
         now
     }
 
-    fn change(&self, options: &Bound<'_, PyDict>) -> PyResult<()> {
-        let next = options::with(self.given.get(), Some(options))?;
+    /// Has `next` replace the configuration. What pickling keeps is what the engine goes by, and that
+    /// keeps the mode unless one is stated.
+    fn change(&self, py: Python<'_>, next: CircuitBreakerConfig, options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         self.given
-            .replace(next, |config| self.engine.configure(config))
-            .map_err(|error| options::change_refused(options.py(), error, Some(options)))
+            .replace(|present| options::over(next, options::mode_of(present)), |config| self.engine.configure(config))
+            .map_err(|error| options::change_refused(py, error, options))
     }
 }
 
@@ -140,7 +141,7 @@ impl CircuitBreaker {
         Bound::new(this.py(), Permit::new(this, grant))
     }
 
-    /// Calls `function(*args, **kwargs)` under a permit. When it answers with a coroutine, so does this.
+    /// Calls `function(*args, **kwargs)` under a permit. When it answers with an awaitable, so does this.
     #[pyo3(signature = (function, /, *args, **kwargs))]
     fn call<'py>(
         this: &Bound<'py, Self>,
@@ -195,11 +196,11 @@ impl CircuitBreaker {
     fn trip<'py>(
         &self,
         py: Python<'py>,
-        until: Option<f64>,
+        until: Option<At>,
         retry_after: Option<Span>,
     ) -> PyResult<Option<Bound<'py, Transition>>> {
         let now = self.now();
-        let until = until.map(instant).or_else(|| retry_after.map(|span| now.after(span.0)));
+        let until = until.map(|at| at.0).or_else(|| retry_after.map(|span| now.after(span.0)));
         self.tell(py, self.engine.trip(now, until, self.random.next()))
     }
 
@@ -218,18 +219,17 @@ impl CircuitBreaker {
         self.tell(py, self.engine.reset(self.now()))
     }
 
-    /// Changes options while it runs; the others stay. `None` takes one back to its default.
+    /// Changes the configuration while it runs: options not named go back to their defaults, except
+    /// the mode, which stays.
     #[pyo3(signature = (**options))]
-    fn configure(&self, options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        options.map_or(Ok(()), |options| self.change(options))
+    fn configure(&self, py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        self.change(py, options::with(CircuitBreakerConfig::new(), options)?, options)
     }
 
     /// Replaces the whole configuration by fields in the engine's own units.
     #[pyo3(name = "_configure_fields")]
     fn configure_fields(&self, fields: &Bound<'_, PyDict>) -> PyResult<()> {
-        self.given
-            .replace(options::from_fields(fields)?, |config| self.engine.configure(config))
-            .map_err(|error| options::change_refused(fields.py(), error, Some(fields)))
+        self.change(fields.py(), options::from_fields(fields)?, Some(fields))
     }
 
     /// What is chosen: `normal`, `forced-open`, `disabled` or `shadow`.
@@ -240,9 +240,10 @@ impl CircuitBreaker {
 
     #[setter]
     fn set_mode(&self, mode: &Bound<'_, PyAny>) -> PyResult<()> {
-        let options = PyDict::new(mode.py());
-        options.set_item("mode", mode)?;
-        self.change(&options)
+        let stated: CircuitBreakerConfig = options::one("mode", mode)?;
+        self.given
+            .replace(|present| options::over(stated, present), |config| self.engine.configure(config))
+            .map_err(|error| options::change_refused(mode.py(), error, None))
     }
 
     /// What is measured: `closed`, `open` or `half-open`; one whose open period is over reads half-open.

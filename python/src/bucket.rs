@@ -34,6 +34,10 @@ impl<'py> FromPyObject<'_, 'py> for Cost {
 
     #[inline]
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        // To Python, True is the number 1.
+        if value.is_instance_of::<PyBool>() {
+            return Self::unusual(&value);
+        }
         value.extract().map(Self).or_else(|_| Self::unusual(&value))
     }
 }
@@ -119,14 +123,14 @@ impl TokenBucket {
     }
 
     /// Takes `cost` tokens, or none: whether it did.
-    #[pyo3(signature = (cost=Cost::ONE), text_signature = "(self, cost=1)")]
+    #[pyo3(signature = (cost=Cost::ONE), text_signature = "($self, cost=1)")]
     fn try_acquire(&self, cost: Cost) -> bool {
         self.take(cost, self.clock.now()).is_ok()
     }
 
     /// Takes `cost` tokens, or none: `(allowed, retry_after)` with whole seconds for a `Retry-After`
     /// header, rounded up; `(False, None)` when it can never succeed.
-    #[pyo3(signature = (cost=Cost::ONE), text_signature = "(self, cost=1)")]
+    #[pyo3(signature = (cost=Cost::ONE), text_signature = "($self, cost=1)")]
     fn allow(&self, cost: Cost) -> (bool, Option<u64>) {
         let now = self.clock.now();
         match self.take(cost, now) {
@@ -139,21 +143,21 @@ impl TokenBucket {
     }
 
     /// Takes `cost` tokens, or none: the whole answer, without an exception.
-    #[pyo3(signature = (cost=Cost::ONE), text_signature = "(self, cost=1)")]
+    #[pyo3(signature = (cost=Cost::ONE), text_signature = "($self, cost=1)")]
     fn decide(&self, cost: Cost) -> Decision {
         let now = self.clock.now();
         Decision { verdict: self.take(cost, now), now }
     }
 
     /// Takes `cost` tokens, or raises `RateLimited`.
-    #[pyo3(signature = (cost=Cost::ONE), text_signature = "(self, cost=1)")]
+    #[pyo3(signature = (cost=Cost::ONE), text_signature = "($self, cost=1)")]
     fn acquire(&self, py: Python<'_>, cost: Cost) -> PyResult<()> {
         let now = self.clock.now();
         self.take(cost, now).map(|_| ()).map_err(|rejection| self.refuse(py, &rejection, now))
     }
 
     /// What `decide` would answer, taking nothing.
-    #[pyo3(signature = (cost=Cost::ONE), text_signature = "(self, cost=1)")]
+    #[pyo3(signature = (cost=Cost::ONE), text_signature = "($self, cost=1)")]
     fn peek(&self, cost: Cost) -> Decision {
         let now = self.clock.now();
         Decision { verdict: self.engine.peek(cost.0, now), now }
@@ -183,21 +187,21 @@ impl TokenBucket {
         self.engine.reset(self.clock.now());
     }
 
-    /// Changes options while it runs; the others stay. A rate counts per second unless it brings its
-    /// period.
-    #[pyo3(signature = (**options), text_signature = "(self, *, rate=None, capacity=None, period=None)")]
+    /// Changes the configuration while it runs; `rate` and `capacity` must be stated again.
+    #[pyo3(signature = (**options), text_signature = "($self, *, rate, capacity, period=None)")]
     fn configure(&self, py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        let next = options::with(self.given.get(), options)?;
+        let next = options::with(TokenBucketConfig::new(), options)?;
         self.given
-            .replace(next, |config| self.engine.configure(config, self.clock.now()))
+            .replace(|_| next, |config| self.engine.configure(config, self.clock.now()))
             .map_err(|error| options::change_refused(py, error, options))
     }
 
     /// Replaces the whole configuration by fields in the engine's own units.
     #[pyo3(name = "_configure_fields")]
     fn configure_fields(&self, fields: &Bound<'_, PyDict>) -> PyResult<()> {
+        let next = options::from_fields(fields)?;
         self.given
-            .replace(options::from_fields(fields)?, |config| self.engine.configure(config, self.clock.now()))
+            .replace(|_| next, |config| self.engine.configure(config, self.clock.now()))
             .map_err(|error| options::change_refused(fields.py(), error, Some(fields)))
     }
 

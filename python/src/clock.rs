@@ -3,11 +3,10 @@
 use core::time::Duration;
 
 use pyo3::prelude::*;
-use pyo3::types::PyType;
 use seawall::{Clock, Instant};
 use seawall_host::MonotonicClock;
 
-use crate::span::{Span, instant, seconds};
+use crate::span::{At, Span, seconds};
 
 /// An object's clock, chosen when it is made.
 #[derive(Debug)]
@@ -45,9 +44,9 @@ pub(crate) struct ManualClock(seawall::ManualClock);
 #[pymethods]
 impl ManualClock {
     #[new]
-    #[pyo3(signature = (start=0.0))]
-    fn new(start: f64) -> Self {
-        Self(seawall::ManualClock::at(instant(start)))
+    #[pyo3(signature = (start=At(Instant::from_nanos(0))), text_signature = "(start=0.0)")]
+    fn new(start: At) -> Self {
+        Self(seawall::ManualClock::at(start.0))
     }
 
     /// Moves it forward.
@@ -61,8 +60,8 @@ impl ManualClock {
     }
 
     /// Sets it, backwards too.
-    fn set(&self, now: f64) {
-        self.0.set(instant(now));
+    fn set(&self, now: At) {
+        self.0.set(now.0);
     }
 
     /// Sets it in whole nanoseconds.
@@ -81,11 +80,18 @@ impl ManualClock {
     }
 
     /// A copy shows the same time and moves by itself.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, (f64,)) {
-        (py.get_type::<Self>(), (self.now(),))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (u64,))> {
+        let make = py.import("seawall._seawall")?.getattr("_clock_at_ns")?;
+        Ok((make, (self.now_ns(),)))
     }
 
     fn __repr__(&self) -> String {
         format!("ManualClock({:?})", self.now())
     }
+}
+
+/// A clock that shows `now`: what its pickle calls, to the nanosecond.
+#[pyfunction(name = "_clock_at_ns")]
+pub(crate) fn clock_at_ns(now: u64) -> ManualClock {
+    ManualClock(seawall::ManualClock::at(Instant::from_nanos(now)))
 }

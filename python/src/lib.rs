@@ -34,7 +34,7 @@ mod _seawall {
     #[pymodule_export]
     use super::bucket::TokenBucket;
     #[pymodule_export]
-    use super::clock::ManualClock;
+    use super::clock::{ManualClock, clock_at_ns};
     #[pymodule_export]
     use super::decision::{Decision, Reservation};
     #[pymodule_export]

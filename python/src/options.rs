@@ -15,7 +15,7 @@ use crate::clock::ManualClock;
 use crate::errors;
 use crate::span::delta_nanos;
 
-/// `config` with `options` set; `None` as a value takes an option back to its default.
+/// `config` with `options` set; `None` as a value leaves an option at its default.
 pub(crate) fn with<C: Config>(config: C, options: Option<&Bound<'_, PyDict>>) -> PyResult<C> {
     let Some(options) = options else { return Ok(config) };
     let mut result = C::new();
@@ -25,11 +25,9 @@ pub(crate) fn with<C: Config>(config: C, options: Option<&Bound<'_, PyDict>>) ->
             Some(value) => {
                 known += 1;
                 if !value.is_none() {
-                    result = set_one(result, field.name, field.unit, &value)?;
+                    result = set_one(result, field.name, field.unit, &value, options)?;
                 }
             }
-            // A new rate brings its own period, a second unless it is stated with it.
-            None if field.name == "period" && options.contains("rate")? => {}
             None => {
                 if let Some(value) = config.get(place) {
                     result = result.with(place, value);
@@ -53,7 +51,13 @@ fn unknown<C: Config>(config: C, options: &Bound<'_, PyDict>) -> PyErr {
     PyTypeError::new_err("an unknown option")
 }
 
-fn set_one<C: Config>(config: C, name: &str, unit: Unit, value: &Bound<'_, PyAny>) -> PyResult<C> {
+fn set_one<C: Config>(
+    config: C,
+    name: &str,
+    unit: Unit,
+    value: &Bound<'_, PyAny>,
+    options: &Bound<'_, PyDict>,
+) -> PyResult<C> {
     let text;
     let mut per_second = 1;
     let parsed = if value.is_instance_of::<PyBool>() {
@@ -78,18 +82,14 @@ fn set_one<C: Config>(config: C, name: &str, unit: Unit, value: &Bound<'_, PyAny
     };
     set(config, name, parsed, per_second).map_err(|error| match error {
         OptionError::Unknown { .. } => PyTypeError::new_err(error.to_string()),
-        OptionError::Config(error) => impossible(value.py(), &error, Some(value)),
+        OptionError::Config(error) => refused(value.py(), &error, Some(options)),
     })
 }
 
-fn impossible(py: Python<'_>, error: &ConfigError, value: Option<&Bound<'_, PyAny>>) -> PyErr {
-    errors::config(py, error.to_string(), error.field.name, value.map(|value| value.clone().unbind()))
-}
-
-/// The exception for a configuration that was refused as a whole, with the value that Python gave.
+/// The exception for a refused configuration, with the value that Python gave for the field at fault.
 pub(crate) fn refused(py: Python<'_>, error: &ConfigError, options: Option<&Bound<'_, PyDict>>) -> PyErr {
     let value = options.and_then(|options| options.get_item(error.field.name).ok().flatten());
-    impossible(py, error, value.as_ref())
+    errors::config(py, error.to_string(), error.field.name, value.map(Bound::unbind))
 }
 
 pub(crate) fn change_refused(py: Python<'_>, error: ChangeError, options: Option<&Bound<'_, PyDict>>) -> PyErr {
@@ -99,8 +99,8 @@ pub(crate) fn change_refused(py: Python<'_>, error: ChangeError, options: Option
     }
 }
 
-/// What an object was configured with, for changes of single options. Only changes come here; no
-/// Python code runs while the lock is held.
+/// What an object was configured with, for pickling. Only changes come here; no Python code runs while
+/// the lock is held.
 #[derive(Debug)]
 pub(crate) struct Given<C>(Mutex<C>);
 
@@ -109,13 +109,14 @@ impl<C: Config> Given<C> {
         Self(Mutex::new(config))
     }
 
-    pub(crate) fn get(&self) -> C {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Has `apply` put `next` in force, and keeps it when that went well.
-    pub(crate) fn replace<E>(&self, next: C, apply: impl FnOnce(&C) -> Result<(), E>) -> Result<(), E> {
+    /// Has `apply` put what `next` makes of the present one in force, and keeps it when that went well.
+    pub(crate) fn replace<E>(
+        &self,
+        next: impl FnOnce(C) -> C,
+        apply: impl FnOnce(&C) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = next(*given);
         apply(&next)?;
         *given = next;
         Ok(())
@@ -123,7 +124,7 @@ impl<C: Config> Given<C> {
 
     /// The fields that were given, in the engine's own units: what pickling keeps.
     pub(crate) fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let config = self.get();
+        let config = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let given = PyDict::new(py);
         for (place, field) in C::FIELDS.iter().enumerate() {
             if let Some(value) = config.get(place) {
@@ -132,6 +133,27 @@ impl<C: Config> Given<C> {
         }
         Ok(given)
     }
+}
+
+/// A configuration that states this option alone.
+pub(crate) fn one<C: Config>(name: &str, value: &Bound<'_, PyAny>) -> PyResult<C> {
+    let options = PyDict::new(value.py());
+    options.set_item(name, value)?;
+    let field = C::FIELDS.iter().find(|field| field.name == name);
+    let field = field.ok_or_else(|| unknown(C::new(), &options))?;
+    set_one(C::new(), field.name, field.unit, value, &options)
+}
+
+/// The mode alone of `config`, if it states one.
+pub(crate) fn mode_of(config: CircuitBreakerConfig) -> CircuitBreakerConfig {
+    let place = CircuitBreakerConfig::FIELDS.iter().position(|field| field.name == "mode");
+    let stated = place.and_then(|place| Some((place, config.get(place)?)));
+    stated.map_or_else(CircuitBreakerConfig::new, |(place, mode)| CircuitBreakerConfig::new().with(place, mode))
+}
+
+/// What `upper` states, and what `lower` states beside that.
+pub(crate) fn over<C: Config>(upper: C, lower: C) -> C {
+    (0..C::FIELDS.len()).fold(lower, |both, place| upper.get(place).map_or(both, |value| both.with(place, value)))
 }
 
 /// From fields in the engine's own units.

@@ -2,15 +2,17 @@
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use seawall::{Instant, Outcome, Settlement};
 
 use crate::breaker::CircuitBreaker;
 use crate::calling::{self, Grant};
 use crate::random;
 use crate::ready::Ready;
-use crate::span::{Span, instant};
+use crate::span::{At, Span};
 
 /// The right to make one call. Settle it once; further settlements change nothing. One that is
 /// dropped unsettled counts for nothing, and gives its place back.
@@ -56,6 +58,22 @@ impl Permit {
     }
 }
 
+/// What the server said; `None` when it makes no sense, as headers may. A value that is neither text
+/// nor number is the caller's mistake.
+fn told<'py, T: FromPyObjectOwned<'py, Error = PyErr>>(value: &Bound<'py, PyAny>) -> PyResult<Option<T>> {
+    match value.extract() {
+        Ok(told) => Ok(Some(told)),
+        Err(error)
+            if value.is_instance_of::<PyString>()
+                || error.is_instance_of::<PyValueError>(value.py())
+                || error.is_instance_of::<PyOverflowError>(value.py()) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 const fn name(settlement: Settlement) -> &'static str {
     match settlement {
         Settlement::Counted => "counted",
@@ -72,27 +90,25 @@ impl Permit {
     }
 
     /// The dependency failed; with `until` or `retry_after` it said when it will be back, and the
-    /// breaker opens at once. A `retry_after` that makes no sense is an ordinary failure.
+    /// breaker opens at once. One that makes no sense is an ordinary failure.
     #[pyo3(signature = (*, until=None, retry_after=None))]
     fn failure(
         &self,
         py: Python<'_>,
-        until: Option<f64>,
+        until: Option<&Bound<'_, PyAny>>,
         retry_after: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<&'static str> {
         let told = match (until, retry_after) {
-            (Some(until), _) => Some(instant(until)),
-            (None, Some(span)) => match span.extract::<Span>() {
-                Ok(span) => Some(self.breaker.get().clock.now().after(span.0)),
-                Err(error) if error.is_instance_of::<pyo3::exceptions::PyTypeError>(py) => {
-                    self.settle(py, Outcome::Failure)?;
-                    return Err(error);
-                }
-                Err(_) => None,
-            },
-            (None, None) => None,
+            (Some(until), _) => told(until).map(|at| at.map(|At(at)| at)),
+            (None, Some(span)) => {
+                told(span).map(|span| span.map(|Span(span)| self.breaker.get().clock.now().after(span)))
+            }
+            (None, None) => Ok(None),
         };
-        self.settle(py, told.map_or(Outcome::Failure, Outcome::FailureUntil))
+        // Whatever was told, the call has failed.
+        let (told, error) = told.map_or_else(|error| (None, Some(error)), |told| (told, None));
+        let settlement = self.settle(py, told.map_or(Outcome::Failure, Outcome::FailureUntil))?;
+        error.map_or(Ok(settlement), Err)
     }
 
     /// As `failure(until=...)`, in whole nanoseconds.

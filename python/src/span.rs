@@ -48,9 +48,21 @@ pub(crate) fn delta_nanos(value: &Bound<'_, PyAny>) -> PyResult<Option<i128>> {
     Ok(Some(micros * 1_000))
 }
 
-/// An instant from a number of seconds on the object's clock (`time.monotonic()` for the real one).
-pub(crate) fn instant(seconds: f64) -> seawall::Instant {
-    seawall::Instant::from_nanos((seconds * 1e9).round() as u64)
+/// An instant from Python: a number of seconds on the object's clock (`time.monotonic()` for the real
+/// one).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct At(pub(crate) seawall::Instant);
+
+impl<'py> FromPyObject<'_, 'py> for At {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let seconds: f64 = value.extract()?;
+        if !seconds.is_finite() || seconds < 0.0 {
+            return Err(PyValueError::new_err(format!("{seconds} is no instant")));
+        }
+        Ok(Self(seawall::Instant::from_nanos((seconds * 1e9).round() as u64)))
+    }
 }
 
 /// Nanoseconds as seconds, to the nearest float.

@@ -244,11 +244,34 @@ def test_a_retry_after_that_makes_no_sense_is_an_ordinary_failure(make, told):
     assert breaker.state == "closed" and breaker.snapshot().failed == 1
 
 
-def test_a_retry_after_of_the_wrong_type_is_an_error_and_still_a_failure(make):
+@pytest.mark.parametrize("told", [-3, float("nan"), float("inf"), float("-inf"), 10**400, "soon", "5s", ""])
+def test_an_until_that_makes_no_sense_is_an_ordinary_failure(make, told):
     breaker = make()
-    with pytest.raises(TypeError):
-        breaker.admit().failure(retry_after=[])
-    assert breaker.snapshot().failed == 1
+    permit = breaker.admit()
+    assert permit.failure(until=told) == "counted" and permit.settled
+    assert breaker.state == "closed" and breaker.snapshot().failed == 1
+
+
+def test_a_retry_after_of_the_wrong_type_is_an_error_and_still_a_failure(make):
+    for told in ({"retry_after": []}, {"until": []}):
+        breaker = make()
+        permit = breaker.admit()
+        with pytest.raises(TypeError):
+            permit.failure(**told)
+        assert permit.settled and breaker.snapshot().failed == 1
+
+
+@pytest.mark.parametrize("seconds", [-1, -1e-9, float("nan"), float("inf"), float("-inf")])
+def test_what_is_no_instant_is_refused(make, clock, seconds):
+    breaker = make()
+    with pytest.raises(ValueError, match="is no instant"):
+        breaker.trip(until=seconds)
+    assert breaker.state == "closed"
+    with pytest.raises(ValueError, match="is no instant"):
+        clock.set(seconds)
+    with pytest.raises(ValueError, match="is no instant"):
+        type(clock)(seconds)
+    assert clock.now() == 1000.0
 
 
 def test_a_block_left_in_another_context_breaks_nothing(make):

@@ -85,10 +85,11 @@ def test_a_negative_cost_is_refused(bucket, cost):
             ask(cost)
 
 
-@pytest.mark.parametrize("cost", [1.5, "1", None, [], float("nan")])
+@pytest.mark.parametrize("cost", [1.5, "1", None, [], float("nan"), True, False])
 def test_a_cost_that_is_no_whole_number_is_refused(bucket, cost):
     with pytest.raises(TypeError, match="a cost is a whole number"):
         bucket.try_acquire(cost)
+    assert bucket.peek(0).remaining == 20
 
 
 def test_reservations_are_first_come_first_served(bucket, clock):
@@ -113,26 +114,29 @@ def test_a_reservation_is_given_back_once(bucket):
 def test_rate_and_capacity_change_while_it_runs(bucket, clock):
     bucket.drain()
     clock.advance(1)
-    bucket.configure(rate=10)
+    bucket.configure(rate=10, capacity=20)
     assert bucket.peek(0).remaining == 5, "the past was settled at the old rate"
     clock.advance(1)
     assert bucket.peek(0).remaining == 15
-    bucket.configure(capacity=3)
+    bucket.configure(rate=10, capacity=3)
     assert bucket.peek(0).remaining == 3
     with pytest.raises(seawall.ConfigError):
-        bucket.configure(capacity=0)
+        bucket.configure(rate=10, capacity=0)
+    with pytest.raises(seawall.ConfigError, match="token_bucket.capacity: nothing is not allowed"):
+        bucket.configure(rate=10)
     with pytest.raises(TypeError):
         bucket.configure(rat=1)
+    assert bucket.peek(0).remaining == 3
 
 
 def test_a_new_rate_counts_per_second_unless_it_brings_its_period(clock):
     bucket = seawall.TokenBucket(rate="60/min", capacity=100, clock=clock, start="empty")
     clock.advance(10)
     assert bucket.peek(0).remaining == 10
-    bucket.configure(rate=4)
+    bucket.configure(rate=4, capacity=100)
     clock.advance(10)
     assert bucket.peek(0).remaining == 50
-    bucket.configure(rate=0.5)
+    bucket.configure(rate=0.5, capacity=100)
     clock.advance(10)
     assert bucket.peek(0).remaining == 55
 
@@ -143,6 +147,20 @@ def test_rates_as_people_write_them(clock):
         bucket.acquire()
         assert bucket.decide().retry_after == wait, rate
     assert seawall.TokenBucket(6, 1, period="1min", start="empty", clock=clock).decide().retry_after == 10.0
+
+
+def test_a_period_that_contradicts_the_text_of_the_rate_is_refused(bucket):
+    for ask in (seawall.TokenBucket, bucket.configure):
+        with pytest.raises(seawall.ConfigError, match="the rate names its own period") as refused:
+            ask(rate="100/min", capacity=1, period=1.0)
+        assert (refused.value.field, refused.value.value) == ("period", 1.0)
+    assert seawall.TokenBucket("100/min", 1, period="1min")
+
+
+def test_what_configure_takes_is_what_its_signature_says(bucket):
+    import inspect
+
+    assert str(inspect.signature(bucket.configure)) == "(*, rate, capacity, period=None)"
 
 
 def test_refusals_are_counted_by_reason(bucket):

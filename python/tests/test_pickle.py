@@ -11,6 +11,7 @@ import pytest
 from conftest import trip
 
 import seawall
+from seawall.testing import ManualClock
 
 
 def refuse(name):
@@ -54,12 +55,34 @@ def test_a_refusal_comes_back_from_another_process():
 @pytest.mark.parametrize("copied", [lambda x: pickle.loads(pickle.dumps(x)), copy.copy, copy.deepcopy])
 def test_a_breaker_copies_its_configuration_and_starts_afresh(make, copied):
     breaker = make(name="payments", ignore=KeyError, is_failure=callable, random=3, reset_after="1min")
-    breaker.configure(failure_threshold=1)
+    breaker.configure(failure_threshold=1, reset_after="1min")
     breaker.trip()
     again = copied(breaker)
     assert (again.name, again.state, breaker.state) == ("payments", "closed", "open")
     assert again.__reduce__()[1][0] == {"failure_threshold": 1, "reset_after": 60_000_000_000}
     assert again.__reduce__()[1][3:] == breaker.__reduce__()[1][3:]
+
+
+def test_what_is_copied_keeps_the_mode_as_the_breaker_does(make):
+    breaker = make()
+    breaker.mode = "disabled"
+    breaker.configure(failure_threshold=7)
+    again = pickle.loads(pickle.dumps(breaker))
+    assert again.mode == "disabled" == breaker.mode
+    assert again.__reduce__()[1][0].keys() == {"failure_threshold", "mode"}
+    breaker.configure(mode="normal")
+    assert pickle.loads(pickle.dumps(breaker)).mode == "normal"
+
+
+@pytest.mark.parametrize("nanoseconds", [0, 1, 2**53 + 1, 1_700_000_000_123_456_789, 2**64 - 1])
+@pytest.mark.parametrize("copied", [lambda x: pickle.loads(pickle.dumps(x)), copy.copy, copy.deepcopy])
+def test_a_clock_by_hand_copies_to_the_nanosecond(copied, nanoseconds):
+    clock = ManualClock()
+    clock.set_ns(nanoseconds)
+    again = copied(clock)
+    assert again.now_ns() == nanoseconds
+    again.set_ns(5)
+    assert clock.now_ns() == nanoseconds, "and moves by itself"
 
 
 def test_a_bucket_likewise():

@@ -77,8 +77,8 @@ def test_everything_at_once(clock, make):
             breaker.configure(failure_threshold=4, trials=3)
             breaker.mode = "shadow"
             breaker.mode = "normal"
-            breaker.configure(window=5, failure_threshold=None)
-            breaker.configure(window=None, failure_threshold=3, trials=2)
+            breaker.configure(window=5)
+            breaker.configure(failure_threshold=3, trials=2)
             breaker.reset()
 
     def looks():

@@ -124,4 +124,4 @@ def test_a_rate_of_nothing_is_refused(rate):
         seawall.TokenBucket(rate=rate, capacity=20)
     bucket = seawall.TokenBucket(rate=5, capacity=20)
     with pytest.raises(seawall.ConfigError):
-        bucket.configure(rate=rate)
+        bucket.configure(rate=rate, capacity=20)

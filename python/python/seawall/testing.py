@@ -19,8 +19,8 @@ def mode(breaker: CircuitBreaker, mode: Mode) -> Iterator[CircuitBreaker]:
     """Has `breaker` in `mode` inside the block: `forced-open` to see what callers do about a refusal,
     `disabled` to take it out of a test. What it had learnt is there again afterwards."""
     before = breaker.mode
-    breaker.configure(mode=mode)
+    breaker.mode = mode
     try:
         yield breaker
     finally:
-        breaker.configure(mode=before)
+        breaker.mode = before
