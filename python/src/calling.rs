@@ -142,7 +142,9 @@ pub(crate) fn leave(breaker: &Breaker<'_>, grant: Grant, outcome: Outcome) -> Py
 pub(crate) fn verdict(breaker: &Breaker<'_>, error: &Bound<'_, PyAny>) -> PyResult<Outcome> {
     let rules = &breaker.get().rules;
     let py = breaker.py();
-    if errors::is_control_flow(error) || error.is_instance(errors::refused_class(py)?)? {
+    if errors::every_leaf(error, |leaf| {
+        Ok(errors::is_control_flow(leaf) || leaf.is_instance(errors::refused_class(py)?)?)
+    })? {
         return Ok(Outcome::Ignored);
     }
     if let Some(ignored) = &rules.ignore
@@ -209,8 +211,8 @@ pub(crate) fn call<'py>(
     let grant = enter(breaker)?;
     match function.call(args, kwargs) {
         Ok(result) => {
-            if is_coroutine(&result) {
-                // The call has only begun: its verdict is what the coroutine does.
+            if is_awaitable(&result) {
+                // The call has only begun: its verdict is what comes of it.
                 return awaited(breaker, grant, result);
             }
             returned(breaker, grant, &result)?;
@@ -223,19 +225,17 @@ pub(crate) fn call<'py>(
     }
 }
 
+/// Coroutines, futures, and whatever else has an `__await__`.
 #[inline]
-fn is_coroutine(value: &Bound<'_, PyAny>) -> bool {
-    static COROUTINE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let py = value.py();
-    // Without that type there are no coroutines.
-    let class = COROUTINE.import(py, "types", "CoroutineType");
-    class.is_ok_and(|class| value.get_type_ptr() == class.as_ptr().cast::<ffi::PyTypeObject>())
+fn is_awaitable(value: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: the type of a live object; the slot is one of those that every type may be asked for.
+    !unsafe { ffi::PyType_GetSlot(value.get_type_ptr(), ffi::Py_am_await) }.is_null()
 }
 
-fn awaited<'py>(breaker: &Breaker<'py>, grant: Grant, coroutine: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+fn awaited<'py>(breaker: &Breaker<'py>, grant: Grant, result: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     static AWAITED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let permit = Bound::new(breaker.py(), Permit::new(breaker, grant))?;
-    AWAITED.import(breaker.py(), "seawall._decorate", "awaited")?.call1((breaker, permit, coroutine))
+    AWAITED.import(breaker.py(), "seawall._decorate", "awaited")?.call1((breaker, permit, result))
 }
 
 /// A grant for the wrappers written in Python: a number when it is clean, else a [`Permit`].

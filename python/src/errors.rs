@@ -61,3 +61,34 @@ pub(crate) fn is_control_flow(error: &Bound<'_, PyAny>) -> bool {
         || error.is_instance_of::<PyStopIteration>()
         || error.is_instance_of::<PyStopAsyncIteration>()
 }
+
+/// Whether `holds` for every exception in `error`, which may be a group of groups; alone it is its only
+/// leaf.
+pub(crate) fn every_leaf<'py>(
+    error: &Bound<'py, PyAny>,
+    holds: impl Fn(&Bound<'py, PyAny>) -> PyResult<bool>,
+) -> PyResult<bool> {
+    let group = group_class(error.py())?;
+    let mut rest = vec![error.clone()];
+    while let Some(error) = rest.pop() {
+        if let Some(group) = group
+            && error.is_instance(group)?
+        {
+            for inner in error.getattr(pyo3::intern!(error.py(), "exceptions"))?.try_iter()? {
+                rest.push(inner?);
+            }
+        } else if !holds(&error)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// `BaseExceptionGroup`, from Python 3.11 on.
+fn group_class(py: Python<'_>) -> PyResult<Option<&Bound<'_, PyAny>>> {
+    static GROUP: PyOnceLock<Option<Py<PyAny>>> = PyOnceLock::new();
+    let group = GROUP.get_or_try_init(py, || {
+        Ok::<_, PyErr>(py.import("builtins")?.getattr_opt("BaseExceptionGroup")?.map(Bound::unbind))
+    })?;
+    Ok(group.as_ref().map(|group| group.bind(py)))
+}

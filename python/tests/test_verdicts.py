@@ -60,6 +60,55 @@ def test_control_flow_and_own_refusals_never_count_and_pass_through(make, error)
     assert breaker.state == "closed" and failures(breaker) == 0
 
 
+REFUSED = seawall.RateLimited("bucket: limited", "bucket", "rate_limited")
+CANCELLED = asyncio.CancelledError()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        *groups("ExceptionGroup", REFUSED),
+        *groups("ExceptionGroup", REFUSED, *groups("ExceptionGroup", REFUSED, REFUSED)),
+        *groups("BaseExceptionGroup", CANCELLED, *groups("ExceptionGroup", REFUSED)),
+    ],
+    ids=repr,
+)
+def test_a_group_of_nothing_but_refusals_and_cancellations_counts_for_nothing(make, error):
+    breaker = make(failure_threshold=1, is_failure=lambda error: True)
+    raising(breaker, error)
+    assert breaker.state == "closed" and failures(breaker) == 0
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        *groups("ExceptionGroup", REFUSED, OSError()),
+        *groups("BaseExceptionGroup", CANCELLED, OSError()),
+        *groups(
+            "BaseExceptionGroup", CANCELLED, *groups("ExceptionGroup", REFUSED, *groups("ExceptionGroup", OSError()))
+        ),
+    ],
+    ids=repr,
+)
+def test_a_group_with_anything_else_in_it_is_a_failure(make, error):
+    breaker = make(failure_threshold=1)
+    raising(breaker, error)
+    assert breaker.state == "open"
+
+
+@pytest.mark.skipif(not hasattr(builtins, "ExceptionGroup"), reason="no groups before Python 3.11")
+def test_a_group_may_be_nested_without_end(make):
+    error = OSError()
+    for _ in range(100_000):
+        error = builtins.ExceptionGroup("group", [error])
+    breaker = make(failure_threshold=1)
+    with pytest.raises(builtins.ExceptionGroup):
+        breaker.call(fail, error)
+    assert breaker.state == "open"
+    while isinstance(error, builtins.ExceptionGroup):  # from the outside in, not to end it by recursion
+        error = error.exceptions[0]
+
+
 def test_ignored_classes_count_for_nothing(make):
     breaker = make(ignore=(LookupError, ValueError))
     raising(breaker, ConnectionError())
@@ -157,7 +206,7 @@ def test_a_call_that_began_before_slowness_counted_is_not_slow(make, clock, begi
     breaker = make(failure_threshold=1)
     breaker.call(int)
     end = begin(breaker)
-    breaker.configure(slow_after="1ms")
+    breaker.configure(failure_threshold=1, slow_after="1ms")
     clock.advance(60)
     end()
     assert breaker.state == "closed"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from typing import Any
 
 from ._seawall import CircuitBreaker, Guarded, Permit
@@ -98,12 +99,36 @@ def _async_generator(breaker: CircuitBreaker, function: Any) -> Callable[..., As
     return guarded
 
 
-async def awaited(breaker: CircuitBreaker, permit: Permit, coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """The rest of a call that answered with a coroutine."""
+def awaited(breaker: CircuitBreaker, permit: Permit, result: Any) -> Any:
+    """The rest of a call that answered with an awaitable. A future of asyncio stays what it is, since its
+    holder may cancel it or ask it for more; anything else becomes a coroutine."""
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None or not asyncio.isfuture(result):
+        return _awaited(breaker, permit, result)
+    if result.done():
+        _done(breaker, permit, result)
+    else:
+        result.add_done_callback(functools.partial(_done, breaker, permit))
+    return result
+
+
+async def _awaited(breaker: CircuitBreaker, permit: Permit, awaitable: Awaitable[Any]) -> Any:
     try:
-        result = await coroutine
+        result = await awaitable
     except BaseException as error:
         breaker._raised(permit, error)
         raise
     breaker._returned(permit, result)
     return result
+
+
+def _done(breaker: CircuitBreaker, permit: Permit, future: Any) -> None:
+    if future.cancelled():
+        permit.ignore()
+        return
+    # Asking with `exception()` would silence asyncio's warning of an exception that nobody retrieved.
+    error = future._exception if hasattr(future, "_exception") else future.exception()
+    if error is None:
+        breaker._returned(permit, future.result())
+    else:
+        breaker._raised(permit, error)

@@ -49,7 +49,8 @@ class CircuitBreaker:
     `is_failure(exception)` says no, which count for nothing. `is_failure_result(result)` makes a
     failure of a call that came back. A predicate that raises is logged, and counts as if it were not
     there. Cancellation, interrupts, exits, the end of an iteration and refusals of seawall's own never
-    count and are never swallowed.
+    count and are never swallowed; nor does an exception group of nothing else. With any other exception
+    in it, a group is judged as one exception.
 
     Raises ConfigError for an impossible value and TypeError for an unknown option.
     """
@@ -81,8 +82,11 @@ class CircuitBreaker:
         """A permit for one call; raises CircuitOpen."""
 
     def call(self, function: Callable[_P, _R], /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        """Calls the function under a permit; raises CircuitOpen without calling it. When it answers
-        with a coroutine, so does this, and the verdict is the coroutine's."""
+        """Calls the function under a permit; raises CircuitOpen without calling it.
+
+        When it answers with an awaitable, the verdict is what comes of that. A future or task of asyncio
+        is handed on as it is and judged when it is done, awaited or not. Any other awaitable comes back
+        as a coroutine: where you need the object itself, use a block. A decorated function likewise."""
 
     def __call__(self, function: _F, /) -> _F:
         """Decorates a function, method, generator, coroutine or asynchronous generator."""
@@ -96,7 +100,8 @@ class CircuitBreaker:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
     ) -> Awaitable[None]: ...
     def trip(self, *, until: float | None = None, retry_after: Span | None = None) -> Transition | None:
-        """Opens it by hand, until an instant, for a span, or for the configured period."""
+        """Opens it by hand, until an instant, for a span, or for the configured period; ValueError for what
+        is none."""
 
     def trip_until_ns(self, until: int) -> Transition | None: ...
     def half_open(self) -> Transition | None:
@@ -106,7 +111,8 @@ class CircuitBreaker:
         """Closes it by hand and forgets everything learnt; what is in flight becomes stale."""
 
     def configure(self, **options: Unpack[CircuitBreakerOptions]) -> None:
-        """Changes options while it runs; those not named stay."""
+        """Changes the configuration while it runs: options not named go back to their defaults, except the
+        mode, which stays unless it is named. What was learnt is kept."""
 
     def snapshot(self) -> Snapshot:
         """All figures at one instant."""
@@ -151,7 +157,8 @@ class Permit:
     def settled(self) -> bool: ...
     def success(self) -> _Settlement: ...
     def failure(self, *, until: float | None = None, retry_after: Span | None = None) -> _Settlement:
-        """The dependency failed. When it said when it will be back, the breaker opens at once until then."""
+        """The dependency failed. When it said when it will be back, the breaker opens at once until then;
+        a number or text that says nothing of the kind makes it an ordinary failure."""
 
     def failure_until_ns(self, until: int) -> _Settlement: ...
     def ignore(self) -> _Settlement:
@@ -243,7 +250,7 @@ class TokenBucket:
     """An average rate, and a burst after a pause.
 
     `capacity` tokens fit, and are there at the start unless `start="empty"`; `rate` of them flow in per
-    `period` (a second), or write "100/s", "5000/h". In any span T it admits at most
+    `period` (a second), or write "100/s", "5000/h" and leave `period` out. In any span T it admits at most
     `capacity + rate * T`.
 
     Raises ConfigError for an impossible value and TypeError for an unknown option.
@@ -287,11 +294,9 @@ class TokenBucket:
     def reset(self) -> None:
         """Fills the bucket."""
 
-    def configure(
-        self, *, rate: float | str | None = None, capacity: int | None = None, period: Span | None = None
-    ) -> None:
-        """Changes options while it runs. What has flowed in until now did so at the old rate. A new rate
-        counts per second unless it brings its period."""
+    def configure(self, *, rate: float | str, capacity: int, period: Span | None = None) -> None:
+        """Changes the configuration while it runs; `rate` and `capacity` must be stated again. What has
+        flowed in until now did so at the old rate."""
 
     def refusals(self) -> dict[str, int]:
         """How many requests it refused, by reason."""
@@ -372,6 +377,7 @@ class ManualRandom:
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
 
 def _after_fork() -> None: ...
+def _clock_at_ns(now: int) -> ManualClock: ...
 def _fields() -> dict[str, list[str]]: ...
 def _breaker_from_fields(
     fields: dict[str, int],
