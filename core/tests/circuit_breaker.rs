@@ -98,6 +98,28 @@ mod closed {
     }
 
     #[test]
+    fn so_many_failures_of_the_last_calls_open_it_however_few_there_were() {
+        let three_of_ten = Config::new().failure_threshold(3).window(10);
+        let breaker = breaker(three_of_ten);
+        failures(&breaker, 2, ms(0));
+        successes(&breaker, 8, ms(0));
+        failures(&breaker, 2, ms(0));
+        assert_eq!(breaker.state(ms(0)), State::Closed, "the first two have left the window");
+        let opened = permit(&breaker, ms(0)).failure(ms(0), 0).transition.expect("it opens");
+        assert_eq!((opened.cause, opened.failed, opened.calls), (Cause::FailureThreshold, 3, 10));
+        assert!(breaker.explain(ms(0)).starts_with("open: 3 of the last 10 calls failed"));
+
+        let breaker = self::breaker(three_of_ten);
+        failures(&breaker, 3, ms(0));
+        assert_eq!(breaker.state(ms(0)), State::Open, "three calls are enough");
+
+        let both = self::breaker(three_of_ten.failure_rate(Ratio::percent(20)));
+        successes(&both, 8, ms(0));
+        failures(&both, 2, ms(0));
+        assert_eq!(both.state(ms(0)), State::Open, "the rate counts too where it is given");
+    }
+
+    #[test]
     fn shares_are_compared_exactly() {
         for (failed, calls, ppm, opens) in [
             (1, 3, 333_333, true),
@@ -769,8 +791,8 @@ mod bad_input {
                 "circuit_breaker.slow_rate: 0.5 is not allowed; it must be left out (slow_after is off)",
             ),
             (
-                new().window(10).failure_threshold(3),
-                "circuit_breaker.failure_threshold: 3 is not allowed; it must be left out (the other fields choose rate mode)",
+                new().window(10).failure_threshold(11),
+                "circuit_breaker.failure_threshold: 11 is not allowed; allowed are 1 to 10 (at most window)",
             ),
         ];
         for (config, text) in table {

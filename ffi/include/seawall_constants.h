@@ -28,7 +28,7 @@ enum sw_reason {
 
 /* Why a circuit breaker changed its state. */
 enum sw_cause {
-    /* So many calls in a row failed. */
+    /* As many calls failed as `failure_threshold` says, in a row or in the window. */
     SW_CAUSE_FAILURE_THRESHOLD = 1,
     /* Too many of the last calls failed. */
     SW_CAUSE_FAILURE_RATE = 2,
@@ -94,12 +94,14 @@ enum sw_fill {
 enum sw_circuit_breaker_field {
     /*
      * Consecutive mode: so many failures in a row open it. 5, so that one bad minute of a flaky network does
-     * not cut a healthy dependency off. (1 to 1000000; default 5)
+     * not cut a healthy dependency off. Rate mode: so many failures in the window open it, however few the
+     * calls; off unless given, and at most `window`. (1 to 1000000; default 5)
      */
     SW_CIRCUIT_BREAKER_FAILURE_THRESHOLD = 0,
     /*
      * Rate mode: it opens when at least this share of the window failed. Half, the field's common choice:
-     * below it, most calls still help somebody. (1 to 1000000 parts per million of one; default 0.5)
+     * below it, most calls still help somebody. Off where only `failure_threshold` is given. (1 to 1000000
+     * parts per million of one; default 0.5)
      */
     SW_CIRCUIT_BREAKER_FAILURE_RATE_PPM = 1,
     /* Rate mode: how many of the last calls are judged. 20 fit one word. (2 to 20; default 20) */

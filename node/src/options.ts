@@ -16,12 +16,14 @@ export type Fill = "full" | "empty";
 export interface CircuitBreakerOptions {
   /**
    * Consecutive mode: so many failures in a row open it. 5, so that one bad minute of a flaky network does
-   * not cut a healthy dependency off. (1 to 1000000; default 5)
+   * not cut a healthy dependency off. Rate mode: so many failures in the window open it, however few the
+   * calls; off unless given, and at most `window`. (1 to 1000000; default 5)
    */
   failureThreshold?: number;
   /**
    * Rate mode: it opens when at least this share of the window failed. Half, the field's common choice: below
-   * it, most calls still help somebody. (0.000001 to 1; default 0.5)
+   * it, most calls still help somebody. Off where only `failureThreshold` is given. (0.000001 to 1; default
+   * 0.5)
    */
   failureRate?: number;
   /**

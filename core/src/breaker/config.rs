@@ -51,10 +51,12 @@ declare! {
     /// ```
     pub struct CircuitBreakerConfig as "circuit_breaker" {
         /// Consecutive mode: so many failures in a row open it. 5, so that one bad minute of a
-        /// flaky network does not cut a healthy dependency off.
+        /// flaky network does not cut a healthy dependency off. Rate mode: so many failures in the
+        /// window open it, however few the calls; off unless given, and at most `window`.
         failure_threshold: count [1, 1_000_000] = 5,
         /// Rate mode: it opens when at least this share of the window failed. Half, the field's
-        /// common choice: below it, most calls still help somebody.
+        /// common choice: below it, most calls still help somebody. Off where only
+        /// `failure_threshold` is given.
         failure_rate: ratio [1, 1_000_000] = 500_000,
         /// Rate mode: how many of the last calls are judged. 20 fit one word.
         window: count [2, 20] = 20,
@@ -144,18 +146,19 @@ impl CircuitBreakerConfig {
             if a > b { a } else { b }
         }
         let rate = self.is_rate();
-        let threshold = value!(failure_threshold, 5);
-        if let (true, Some(given)) = (rate, self.given(Index::failure_threshold)) {
-            return Err(ConfigError::range(&Self::FIELDS[Index::failure_threshold as usize], given, 1, 0)
-                .because("the other fields choose rate mode"));
-        }
+        let window = value!(window, 20);
+        let threshold = if rate {
+            value!(failure_threshold, NEVER, window, "at most window")
+        } else {
+            value!(failure_threshold, 5)
+        };
+        let counts = rate && self.given(Index::failure_threshold).is_some();
         let slow_after = value!(slow_after, 0);
         if let (0, Some(given)) = (slow_after, self.given(Index::slow_rate)) {
             return Err(
                 ConfigError::range(&Self::FIELDS[Index::slow_rate as usize], given, 1, 0).because("slow_after is off")
             );
         }
-        let window = value!(window, 20);
         let trials = value!(trials, if rate { 3 } else { 1 });
         let reset_after = value!(reset_after, 30_000 * MS);
         let reset_cap = value!(reset_cap, max(300_000 * MS, reset_after));
@@ -170,7 +173,7 @@ impl CircuitBreakerConfig {
             rate,
             expired_trials: ExpiredTrials::from_number(value!(expired_trials, 0)),
             threshold,
-            failure_rate: value!(failure_rate, 500_000),
+            failure_rate: value!(failure_rate, if counts { NEVER } else { 500_000 }),
             window,
             minimum_calls: value!(minimum_calls, min(10, window), window, "at most window"),
             slow_after,
@@ -188,6 +191,9 @@ impl CircuitBreakerConfig {
         })
     }
 }
+
+/// A threshold or a rate that is never reached.
+const NEVER: u64 = THRESHOLD.max();
 
 /// The bits that hold the longest span a deadline is set for, the unit it rounds up by, and the slack
 /// for a clock that went back.

@@ -183,7 +183,7 @@ impl Snapshot {
             (State::Open, Some(Cause::SlowRate)) => {
                 write!(out, "{} of the last {} calls were slow", self.slow, self.calls)?;
             }
-            (State::Open, Some(Cause::FailureThreshold)) if self.failed > 1 => {
+            (State::Open, Some(Cause::FailureThreshold)) if self.failed > 1 && self.failed == self.calls => {
                 write!(out, "{} calls in a row failed", self.failed)?;
             }
             (State::Open, Some(Cause::FailureThreshold | Cause::FailureRate)) => self.write_counts(out)?,

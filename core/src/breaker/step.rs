@@ -386,7 +386,9 @@ impl Breaker<'_> {
     /// Whether the window says "open", and why.
     fn judge(&self, figures: &Figures) -> Option<Cause> {
         let reaches = |part: u32, rate: u64| u64::from(part) * 1_000_000 >= rate * u64::from(figures.calls);
-        if u64::from(figures.calls) < self.settings.minimum_calls {
+        if u64::from(figures.failed) >= self.settings.threshold {
+            Some(Cause::FailureThreshold)
+        } else if u64::from(figures.calls) < self.settings.minimum_calls {
             None
         } else if reaches(figures.failed, self.settings.failure_rate) {
             Some(Cause::FailureRate)

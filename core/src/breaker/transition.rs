@@ -10,7 +10,7 @@ use crate::word::ring::{EventRing, Packed, RingCursor};
 stable_enum! {
     /// Why a breaker changed its state.
     pub enum Cause {
-        /// So many calls in a row failed.
+        /// As many calls failed as `failure_threshold` says, in a row or in the window.
         FailureThreshold = 1 "failure_threshold",
         /// Too many of the last calls failed.
         FailureRate = 2 "failure_rate",

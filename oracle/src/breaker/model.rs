@@ -272,9 +272,11 @@ impl Model {
                 let (failures, slows) =
                     (calls.iter().filter(|c| c.failed).count(), calls.iter().filter(|c| c.slow).count());
                 // A share of at most 20 calls and a rate in millionths are told apart by any float.
-                if calls.len() < rate.minimum_calls {
+                if rate.failure_threshold.is_some_and(|most| failures as u64 >= most) {
+                    Some(Cause::FailureThreshold)
+                } else if calls.len() < rate.minimum_calls {
                     None
-                } else if share(failures) >= rate.failure_rate as f64 / 1e6 {
+                } else if rate.failure_rate.is_some_and(|most| share(failures) >= most as f64 / 1e6) {
                     Some(Cause::FailureRate)
                 } else if self.rules.slow_after.is_some() && share(slows) >= rate.slow_rate as f64 / 1e6 {
                     Some(Cause::SlowRate)

@@ -46,7 +46,8 @@ pub(super) struct Rules {
 /// The rules of rate mode.
 #[derive(Clone, Debug)]
 pub(super) struct Rate {
-    pub(super) failure_rate: u64,
+    pub(super) failure_threshold: Option<u64>,
+    pub(super) failure_rate: Option<u64>,
     pub(super) slow_rate: u64,
     pub(super) window: usize,
     pub(super) minimum_calls: usize,
@@ -71,22 +72,26 @@ impl Rules {
         };
         let rate_mode =
             ["failure_rate", "window", "minimum_calls", "slow_rate"].iter().any(|name| given.contains_key(name));
-        let failure_threshold = possible("failure_threshold", 1, 1_000_000, 5)?;
-        if rate_mode && given.contains_key("failure_threshold") {
-            return None;
-        }
         let slow_after = possible("slow_after", 0, DAY, 0)?;
         if slow_after == 0 && given.contains_key("slow_rate") {
             return None;
         }
         let window = possible("window", 2, 20, 20)?;
+        let failure_threshold = possible("failure_threshold", 1, if rate_mode { window } else { 1_000_000 }, 5)?;
         let minimum_calls = possible("minimum_calls", 1, window, window.min(10))?;
         let failure_rate = possible("failure_rate", 1, 1_000_000, 500_000)?;
         let slow_rate = possible("slow_rate", 1, 1_000_000, 1_000_000)?;
         let trials = possible("trials", 1, 15, if rate_mode { 3 } else { 1 })?;
         let reset_after = possible("reset_after", MS, WEEK, 30_000 * MS)?;
         let reset_cap = possible("reset_cap", reset_after, WEEK, reset_after.max(300_000 * MS))?;
-        let rate = Rate { failure_rate, slow_rate, window: window as usize, minimum_calls: minimum_calls as usize };
+        let counts = given.contains_key("failure_threshold");
+        let rate = Rate {
+            failure_threshold: counts.then_some(failure_threshold),
+            failure_rate: (!counts || given.contains_key("failure_rate")).then_some(failure_rate),
+            slow_rate,
+            window: window as usize,
+            minimum_calls: minimum_calls as usize,
+        };
         Some(Self {
             mode: Mode::from_number(possible("mode", 0, 3, 0)?),
             rate: rate_mode.then_some(rate),

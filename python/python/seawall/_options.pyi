@@ -19,11 +19,13 @@ class CircuitBreakerOptions(TypedDict, total=False):
 
     failure_threshold: int | None
     """Consecutive mode: so many failures in a row open it. 5, so that one bad minute of a flaky network does
-    not cut a healthy dependency off. (1 to 1000000; default 5)"""
+    not cut a healthy dependency off. Rate mode: so many failures in the window open it, however few the
+    calls; off unless given, and at most `window`. (1 to 1000000; default 5)"""
 
     failure_rate: float | None
     """Rate mode: it opens when at least this share of the window failed. Half, the field's common choice:
-    below it, most calls still help somebody. (0.000001 to 1; default 0.5)"""
+    below it, most calls still help somebody. Off where only `failure_threshold` is given. (0.000001 to 1;
+    default 0.5)"""
 
     window: int | None
     """Rate mode: how many of the last calls are judged. 20 fit one word. (2 to 20; default 20)"""

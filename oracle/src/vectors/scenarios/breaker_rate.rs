@@ -16,6 +16,7 @@ pub(super) fn all() -> Vec<Scenario<Line>> {
     vec![
         half_of_the_last_twenty(),
         minimum_calls(),
+        three_of_the_last_ten(),
         trips_at_the_rate_itself(),
         a_success_may_complete_the_evidence(),
         old_calls_leave_the_window(),
@@ -41,6 +42,14 @@ fn minimum_calls() -> Scenario<Line> {
     let about = "Too few calls are no rate: nothing trips and the shares are unknown.";
     let mut play = Play::new("minimum_calls", about, half_of(20).minimum_calls(5));
     play.failures(4).snapshot().state().failures(1).snapshot();
+    play.done()
+}
+
+fn three_of_the_last_ten() -> Scenario<Line> {
+    let about = "A threshold beside a window: so many failures of the last calls, however few there were.";
+    let config = Config::new().failure_threshold(3).window(10).reset_after(Duration::from_secs(1));
+    let mut play = Play::new("three_of_the_last_ten", about, config);
+    play.failures(2).successes(8).failures(2).snapshot().failures(1).snapshot().state();
     play.done()
 }
 

@@ -23,7 +23,7 @@ pub(in crate::vectors) fn breaker() -> Vec<CircuitBreakerConfig> {
         new().trials(2).close_after(3),
         new().close_after(2),
         new().window(10).close_after(4),
-        new().failure_threshold(5).window(10),
+        new().failure_threshold(11).window(10),
         new().window(10).slow_rate(seawall::Ratio::percent(50)),
         new().reset_after(Duration::from_secs(10)).reset_cap(second),
     ]);
