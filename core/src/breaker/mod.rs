@@ -296,7 +296,8 @@ impl CircuitBreaker {
             return Settled { settlement: Settlement::Counted, transition: None };
         }
         let elapsed = now.as_nanos().saturating_sub(granted.as_nanos());
-        match self.settle_quietly(token, outcome, elapsed, now) {
+        let quietly = if token.is_trial() { None } else { self.settle_quietly(token, outcome, elapsed, now) };
+        match quietly {
             Some(settlement) => Settled { settlement, transition: None },
             None => self.settle_in_full(token, outcome, elapsed, now, r),
         }
