@@ -35,28 +35,44 @@ fn dice(round: usize, thread: usize) -> impl Fn(u64) -> u64 {
 
 mod a_circuit_breaker {
     use super::*;
-    use support::breaker_history::Asked;
+    use support::breaker_history::{Asked, WithoutGeneration};
 
-    /// Plays with `configs`, the first of which it starts with.
+    fn model(config: &CircuitBreakerConfig) -> Sequential<CircuitBreaker> {
+        Sequential::new(|breaker: &CircuitBreaker| breaker.init(config).expect("a possible configuration"))
+    }
+
+    fn fresh(config: &CircuitBreakerConfig) -> CircuitBreaker {
+        CircuitBreaker::new(config).expect("a possible configuration")
+    }
+
+    /// Around the end of an open period of 1 s and of a trial's lease of 0.2 s.
+    fn sometime(dice: &impl Fn(u64) -> u64) -> Instant {
+        millis([0, 1, 150, 250, 999, 1_100, 1_250, 2_400][dice(8) as usize])
+    }
+
+    fn some_change(dice: &impl Fn(u64) -> u64, configs: &[CircuitBreakerConfig]) -> Asked {
+        if dice(2) == 0 {
+            Asked::Configure { config: configs[dice(configs.len() as u64) as usize] }
+        } else {
+            let modes = [Mode::Normal, Mode::Normal, Mode::ForcedOpen, Mode::Disabled];
+            Asked::SetMode { mode: modes[dice(4) as usize] }
+        }
+    }
+
+    /// Plays with `configs`, the first of which it starts with; only thread 0 reconfigures.
     fn check(name: &str, threads: usize, configs: &[CircuitBreakerConfig], by_hand: bool) {
-        let model = Sequential::<CircuitBreaker>::new(|b| b.init(&configs[0]).expect("a possible configuration"));
-        let fresh = || CircuitBreaker::new(&configs[0]).expect("a possible configuration");
+        let (model, fresh) = (model(&configs[0]), || fresh(&configs[0]));
         let tally = play(OVERLAPPING, MOST, threads, fresh, &model, |round, thread, breaker, recorder| {
             let dice = dice(round, thread);
             let mut held = vec![];
             let mut part = vec![];
             for _ in 0..6 {
-                // Around the end of an open period of 1 s and of a trial's lease of 0.2 s.
-                let now = millis([0, 1, 150, 250, 999, 1_100, 1_250, 2_400][dice(8) as usize]);
+                let now = sometime(&dice);
                 let asked = match dice(12) {
                     0 if by_hand => Asked::Trip { now },
                     1 if by_hand => Asked::HalfOpen { now },
                     2 if by_hand => Asked::Reset { now },
-                    3 if configs.len() > 1 => Asked::Configure { config: configs[dice(configs.len() as u64) as usize] },
-                    4 if configs.len() > 1 && dice(2) == 0 => {
-                        let mode = [Mode::Normal, Mode::Normal, Mode::ForcedOpen, Mode::Disabled][dice(4) as usize];
-                        Asked::SetMode { mode }
-                    }
+                    3 | 4 if configs.len() > 1 && thread == 0 => some_change(&dice, configs),
                     4 => Asked::State { now },
                     5..=8 if !held.is_empty() => {
                         let (token, granted) = held.pop().expect("not empty");
@@ -77,6 +93,29 @@ mod a_circuit_breaker {
                 part.push(recorded);
             }
             part
+        });
+        report(name, tally);
+    }
+
+    /// Every thread reconfigures. What that does to permits under way is not a matter of order alone
+    /// (see `without_generation`), so none is settled.
+    fn check_changes(name: &str, threads: usize, configs: &[CircuitBreakerConfig]) {
+        let (model, fresh) = (WithoutGeneration(model(&configs[0])), || fresh(&configs[0]));
+        let tally = play(OVERLAPPING, MOST, threads, fresh, &model, |round, thread, breaker, recorder| {
+            let dice = dice(round, thread);
+            let part = (0..6).map(|_| {
+                let now = sometime(&dice);
+                let asked = match dice(9) {
+                    0 => Asked::Trip { now },
+                    1 => Asked::HalfOpen { now },
+                    2 => Asked::Reset { now },
+                    3 => Asked::State { now },
+                    4 | 5 => Asked::Admit { now },
+                    _ => some_change(&dice, configs),
+                };
+                recorder.record(thread, asked, |asked| asked.of(breaker).without_generation())
+            });
+            part.collect()
         });
         report(name, tally);
     }
@@ -109,8 +148,13 @@ mod a_circuit_breaker {
     }
 
     #[test]
-    fn reconfigured_meanwhile() {
+    fn reconfigured_by_one_meanwhile() {
         check("breaker, reconfigured", 3, &[RATE, CONSECUTIVE, RATE.trials(3).close_after(1)], false);
+    }
+
+    #[test]
+    fn reconfigured_by_all_at_once() {
+        check_changes("breaker, reconfigured by all", 3, &[RATE, CONSECUTIVE, RATE.trials(3).close_after(1)]);
     }
 }
 

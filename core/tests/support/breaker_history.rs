@@ -53,6 +53,25 @@ impl Asked {
 }
 
 impl Answered {
+    /// Without generations. They move on whenever the slots of the configuration come round, and which
+    /// slot a change gets depends on what other changes have claimed, not on their order alone.
+    pub(crate) fn without_generation(self) -> Self {
+        let plain = |transition: Option<Transition>| {
+            transition.map(|mut transition| {
+                transition.generation = 0;
+                transition
+            })
+        };
+        match self {
+            Self::Admitted { verdict, transition } => {
+                Self::Admitted { verdict: verdict.map(kind), transition: plain(transition) }
+            }
+            Self::Settled { settlement, transition } => Self::Settled { settlement, transition: plain(transition) },
+            Self::Changed(transition) => Self::Changed(plain(transition)),
+            Self::Configured(_) | Self::Mode(_) | Self::State(_) => self,
+        }
+    }
+
     /// The permit, if this granted one.
     pub(crate) fn token(&self) -> Option<Token> {
         match self {
@@ -69,6 +88,24 @@ impl Answered {
             }
             Self::Configured(_) | Self::Mode(_) | Self::State(_) => None,
         }
+    }
+}
+
+/// A token's kind (call, trial, bypass) in its two highest bits, and nothing else.
+fn kind(token: Token) -> Token {
+    Token::from_bits(token.bits() & 3 << 30)
+}
+
+/// The breaker as a model for histories in which changes of configuration overlap.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct WithoutGeneration(pub(crate) Sequential<CircuitBreaker>);
+
+impl Model for WithoutGeneration {
+    type Operation = Asked;
+    type Answer = Answered;
+
+    fn apply(&mut self, asked: &Asked) -> Answered {
+        self.0.apply(asked).without_generation()
     }
 }
 
