@@ -52,7 +52,7 @@ fn options(config: &Config) -> String {
 }
 
 fn names(config: &Config) -> String {
-    let mut out = String::from("| Rust, Python, policy file | Node | C |\n|---|---|---|\n");
+    let mut out = String::from("| Rust, Python | Node | C |\n|---|---|---|\n");
     for field in config.fields {
         let python = match field.unit {
             Unit::Span => "s",

@@ -90,7 +90,6 @@ stored!(TokenBucket);
 
 /// A yes, with what is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "use `is_ok` where only the decision counts"]
 pub struct Grant {
     ahead: u64,
     full: u64,
