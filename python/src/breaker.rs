@@ -9,7 +9,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
 use seawall::{CircuitBreakerConfig, Instant};
 
-use crate::calling::{self, Rules};
+use crate::calling;
 use crate::clock::{ManualClock, Source};
 use crate::counts::Counts;
 use crate::entered;
@@ -18,6 +18,7 @@ use crate::options::{self, Given};
 use crate::permit::Permit;
 use crate::random::{Randomness, forks};
 use crate::ready::Ready;
+use crate::rules::Rules;
 use crate::snapshot::Snapshot;
 use crate::span::{At, Span};
 
@@ -112,7 +113,8 @@ impl CircuitBreaker {
 impl CircuitBreaker {
     #[new]
     #[pyo3(
-        signature = (*, name=None, clock=None, random=None, ignore=None, is_failure=None, is_failure_result=None, **options)
+        signature = (*, name=None, clock=None, random=None, ignore=None, is_failure=None, is_failure_result=None,
+            retry_after_of=None, **options)
     )]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -123,9 +125,10 @@ impl CircuitBreaker {
         ignore: Option<&Bound<'_, PyAny>>,
         is_failure: Option<Py<PyAny>>,
         is_failure_result: Option<Py<PyAny>>,
+        retry_after_of: Option<Py<PyAny>>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let rules = Rules::new(ignore, is_failure, is_failure_result)?;
+        let rules = Rules::new(ignore, is_failure, is_failure_result, retry_after_of)?;
         let config = options::with(CircuitBreakerConfig::new(), options)?;
         Self::make(py, config, options, name, clock, random, rules)
     }
@@ -293,7 +296,7 @@ impl CircuitBreaker {
     /// A copy has the configuration and starts afresh: what was learnt here is about calls made here.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let make = py.import("seawall._seawall")?.getattr("_breaker_from_fields")?;
-        let Rules { ignore, is_failure, is_failure_result } = &self.rules;
+        let Rules { ignore, is_failure, is_failure_result, retry_after_of } = &self.rules;
         let arguments = (
             self.given.to_python(py)?,
             &self.name,
@@ -302,6 +305,7 @@ impl CircuitBreaker {
             ignore,
             is_failure,
             is_failure_result,
+            retry_after_of,
         );
         Ok((make, arguments.into_pyobject(py)?))
     }
@@ -315,7 +319,8 @@ impl CircuitBreaker {
         visit.call(&self.listeners)?;
         visit.call(&self.rules.ignore)?;
         visit.call(&self.rules.is_failure)?;
-        visit.call(&self.rules.is_failure_result)
+        visit.call(&self.rules.is_failure_result)?;
+        visit.call(&self.rules.retry_after_of)
     }
 
     #[pyo3(name = "_enter")]

@@ -3,49 +3,15 @@
 //! Whatever happens on the way (the function, a predicate or a listener raises), a grant is settled
 //! exactly once.
 
-use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::{PyDict, PyTuple};
 use seawall::{Instant, Outcome, Settlement, Token};
 
 use crate::breaker::CircuitBreaker;
 use crate::permit::Permit;
-use crate::{errors, events, random};
-
-/// What counts as a failure, chosen when a breaker is made.
-#[derive(Debug, Default)]
-pub(crate) struct Rules {
-    pub(crate) ignore: Option<Py<PyTuple>>,
-    pub(crate) is_failure: Option<Py<PyAny>>,
-    pub(crate) is_failure_result: Option<Py<PyAny>>,
-}
-
-impl Rules {
-    pub(crate) fn new(
-        ignore: Option<&Bound<'_, PyAny>>,
-        is_failure: Option<Py<PyAny>>,
-        is_failure_result: Option<Py<PyAny>>,
-    ) -> PyResult<Self> {
-        Ok(Self { ignore: ignore.map(exception_types).transpose()?, is_failure, is_failure_result })
-    }
-}
-
-fn exception_types(given: &Bound<'_, PyAny>) -> PyResult<Py<PyTuple>> {
-    let types = match given.cast::<PyTuple>() {
-        Ok(types) => types.clone(),
-        Err(_) if given.is_instance_of::<PyType>() => PyTuple::new(given.py(), [given])?,
-        Err(_) => given.try_iter()?.collect::<PyResult<Vec<_>>>().and_then(|all| PyTuple::new(given.py(), all))?,
-    };
-    let base = given.py().get_type::<pyo3::exceptions::PyBaseException>();
-    for class in &types {
-        if !class.cast::<PyType>().is_ok_and(|class| class.is_subclass(&base).unwrap_or(false)) {
-            return Err(PyTypeError::new_err(format!("ignore takes exception classes, not {}", class.repr()?)));
-        }
-    }
-    Ok(types.unbind())
-}
+use crate::{errors, random, rules};
 
 /// The right to make one call, before it becomes a Python object.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +47,7 @@ impl Grant {
     }
 }
 
-type Breaker<'py> = Bound<'py, CircuitBreaker>;
+pub(crate) type Breaker<'py> = Bound<'py, CircuitBreaker>;
 
 /// Asks for a permit.
 #[inline]
@@ -138,60 +104,21 @@ pub(crate) fn leave(breaker: &Breaker<'_>, grant: Grant, outcome: Outcome) -> Py
     Ok(settled.settlement)
 }
 
-/// What an exception says about the dependency.
-pub(crate) fn verdict(breaker: &Breaker<'_>, error: &Bound<'_, PyAny>) -> PyResult<Outcome> {
-    let rules = &breaker.get().rules;
-    let py = breaker.py();
-    if errors::every_leaf(error, |leaf| {
-        Ok(errors::is_control_flow(leaf) || leaf.is_instance(errors::refused_class(py)?)?)
-    })? {
-        return Ok(Outcome::Ignored);
-    }
-    if let Some(ignored) = &rules.ignore
-        && error.is_instance(ignored.bind(py))?
-    {
-        return Ok(Outcome::Ignored);
-    }
-    match &rules.is_failure {
-        Some(is_failure) => {
-            Ok(if ask(breaker, is_failure, error, true)? { Outcome::Failure } else { Outcome::Ignored })
-        }
-        None => Ok(Outcome::Failure),
-    }
-}
-
-/// Asks a predicate. One that raises is logged, and counts as if it were not there.
-fn ask(breaker: &Breaker<'_>, predicate: &Py<PyAny>, about: &Bound<'_, PyAny>, otherwise: bool) -> PyResult<bool> {
-    let py = breaker.py();
-    match predicate.bind(py).call1((about,)).and_then(|answer| answer.is_truthy()) {
-        Err(error) if error.is_instance_of::<PyException>(py) => {
-            events::predicate_raised(breaker.get().name.bind(py), &error)?;
-            Ok(otherwise)
-        }
-        answer => answer,
-    }
-}
-
 /// The call came back with `result`.
 #[inline]
 pub(crate) fn returned(breaker: &Breaker<'_>, grant: Grant, result: &Bound<'_, PyAny>) -> PyResult<Settlement> {
-    let outcome = match &breaker.get().rules.is_failure_result {
-        None => Outcome::Success,
-        Some(is_failure) => match ask(breaker, is_failure, result, false) {
-            Ok(true) => Outcome::Failure,
-            Ok(false) => Outcome::Success,
-            Err(error) => {
-                leave(breaker, grant, Outcome::Ignored)?;
-                return Err(error);
-            }
-        },
-    };
-    leave(breaker, grant, outcome)
+    match rules::of_result(breaker, result) {
+        Ok(outcome) => leave(breaker, grant, outcome),
+        Err(error) => {
+            leave(breaker, grant, Outcome::Ignored)?;
+            Err(error)
+        }
+    }
 }
 
 /// The call raised `error`.
 pub(crate) fn raised(breaker: &Breaker<'_>, grant: Grant, error: &Bound<'_, PyAny>) -> PyResult<Settlement> {
-    match verdict(breaker, error) {
+    match rules::of_exception(breaker, error) {
         Ok(outcome) => leave(breaker, grant, outcome),
         Err(error) => {
             leave(breaker, grant, Outcome::Ignored)?;

@@ -18,6 +18,7 @@ mod options;
 mod permit;
 mod random;
 mod ready;
+mod rules;
 mod snapshot;
 mod span;
 

@@ -170,7 +170,9 @@ pub(crate) fn from_fields<C: Config>(fields: &Bound<'_, PyDict>) -> PyResult<C> 
 
 /// A breaker from fields in the engine's own units: what its pickle calls.
 #[pyfunction(name = "_breaker_from_fields")]
-#[pyo3(signature = (fields, name=None, clock=None, random=None, ignore=None, is_failure=None, is_failure_result=None))]
+#[pyo3(signature = (fields, name=None, clock=None, random=None, ignore=None, is_failure=None, is_failure_result=None,
+    retry_after_of=None))]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn breaker_from_fields(
     fields: &Bound<'_, PyDict>,
     name: Option<&Bound<'_, PyString>>,
@@ -179,8 +181,9 @@ pub(crate) fn breaker_from_fields(
     ignore: Option<&Bound<'_, PyAny>>,
     is_failure: Option<Py<PyAny>>,
     is_failure_result: Option<Py<PyAny>>,
+    retry_after_of: Option<Py<PyAny>>,
 ) -> PyResult<CircuitBreaker> {
-    let rules = crate::calling::Rules::new(ignore, is_failure, is_failure_result)?;
+    let rules = crate::rules::Rules::new(ignore, is_failure, is_failure_result, retry_after_of)?;
     CircuitBreaker::make(fields.py(), from_fields(fields)?, None, name, clock, random, rules)
 }
 

@@ -12,7 +12,7 @@ use crate::breaker::CircuitBreaker;
 use crate::calling::{self, Grant};
 use crate::random;
 use crate::ready::Ready;
-use crate::span::{At, Span};
+use crate::span::{At, Told};
 
 /// The right to make one call. Settle it once; further settlements change nothing. One that is
 /// dropped unsettled counts for nothing, and gives its place back.
@@ -101,7 +101,7 @@ impl Permit {
         let told = match (until, retry_after) {
             (Some(until), _) => told(until).map(|at| at.map(|At(at)| at)),
             (None, Some(span)) => {
-                told(span).map(|span| span.map(|Span(span)| self.breaker.get().clock.now().after(span)))
+                told(span).map(|span| span.map(|Told(span)| self.breaker.get().clock.now().after(span)))
             }
             (None, None) => Ok(None),
         };

@@ -38,6 +38,28 @@ impl<'py> FromPyObject<'_, 'py> for Span {
     }
 }
 
+/// What a server told: a span, or text of digits alone, which is whole seconds as in a `Retry-After`
+/// header.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told(pub(crate) Duration);
+
+impl<'py> FromPyObject<'_, 'py> for Told {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(text) = value.cast::<PyString>() {
+            let text = text.to_cow()?;
+            let digits = text.trim_ascii();
+            if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+                // More than can be counted is cut, as a number of seconds is.
+                let seconds: u64 = digits.parse().unwrap_or(u64::MAX);
+                return Ok(Self(Duration::from_nanos(seconds.saturating_mul(1_000_000_000))));
+            }
+        }
+        value.extract().map(|Span(span)| Self(span))
+    }
+}
+
 /// A `timedelta` in nanoseconds, exactly; `None` for anything else.
 pub(crate) fn delta_nanos(value: &Bound<'_, PyAny>) -> PyResult<Option<i128>> {
     if !value.is_instance_of::<PyDelta>() {

@@ -215,7 +215,7 @@ def test_a_dropped_permit_gives_its_place_back_and_counts_for_nothing(make, cloc
 
 
 def test_a_server_that_says_when_opens_it_until_then(make, clock):
-    for told in (120, "2min", 120.0):
+    for told in (120, "2min", 120.0, "120", " 120 "):
         breaker = make()
         assert breaker.admit().failure(retry_after=told) == "counted"
         with pytest.raises(seawall.CircuitOpen) as refused:

@@ -54,13 +54,16 @@ def test_a_refusal_comes_back_from_another_process():
 
 @pytest.mark.parametrize("copied", [lambda x: pickle.loads(pickle.dumps(x)), copy.copy, copy.deepcopy])
 def test_a_breaker_copies_its_configuration_and_starts_afresh(make, copied):
-    breaker = make(name="payments", ignore=KeyError, is_failure=callable, random=3, reset_after="1min")
+    breaker = make(
+        name="payments", ignore=KeyError, is_failure=callable, retry_after_of=len, random=3, reset_after="1min"
+    )
     breaker.configure(failure_threshold=1, reset_after="1min")
     breaker.trip()
     again = copied(breaker)
     assert (again.name, again.state, breaker.state) == ("payments", "closed", "open")
     assert again.__reduce__()[1][0] == {"failure_threshold": 1, "reset_after": 60_000_000_000}
     assert again.__reduce__()[1][3:] == breaker.__reduce__()[1][3:]
+    assert again.__reduce__()[1][4:] == ((KeyError,), callable, None, len)
 
 
 def test_what_is_copied_keeps_the_mode_as_the_breaker_does(make):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import datetime
 
 import pytest
 from conftest import fail
@@ -133,6 +134,94 @@ def test_a_predicate_decides_about_exceptions(make):
     raising(breaker, OSError())
     raising(breaker, OSError())
     assert breaker.state == "open"
+
+
+def test_an_exception_that_is_no_failure_is_an_answer_and_so_a_success(make, clock):
+    breaker = make(is_failure=lambda error: not isinstance(error, ValueError), ignore=KeyError)
+    for between, state in ((ValueError(), "closed"), (KeyError(), "open")):
+        breaker.reset()
+        raising(breaker, OSError())
+        raising(breaker, between)
+        raising(breaker, OSError())
+        assert breaker.state == state, "a success ends the row of failures; what is ignored does not"
+    clock.advance(10.1)
+    raising(breaker, KeyError())
+    assert breaker.state == "half-open"
+    raising(breaker, ValueError())
+    assert breaker.state == "closed", "the trial has succeeded"
+
+
+class Unavailable(Exception):
+    def __init__(self, retry_after):
+        self.retry_after = retry_after
+
+
+def waits(breaker):
+    with pytest.raises(seawall.CircuitOpen) as refused:
+        breaker.admit()
+    return refused.value.retry_after
+
+
+@pytest.mark.parametrize("told", [120, 120.0, "2min", "120", datetime.timedelta(minutes=2)], ids=repr)
+def test_a_guarded_call_passes_on_what_the_server_said(make, told):
+    breaker = make(retry_after_of=lambda error: error.retry_after)
+    raising(breaker, Unavailable(told))
+    assert 120 <= waits(breaker) < 120.01
+    assert breaker.snapshot().cause == "retry_after"
+
+    breaker = make(retry_after_of=lambda error: error.retry_after)
+    with pytest.raises(Unavailable):
+        asyncio.run(breaker(as_coroutine)(Unavailable(told)))
+    assert 120 <= waits(breaker) < 120.01
+
+    breaker = make(is_failure_result=lambda answer: answer[0] == 503, retry_after_of=lambda answer: answer[1])
+    assert breaker.call(lambda: (200, told)) == (200, told)
+    assert breaker.state == "closed", "asked of failures only"
+    assert breaker.call(lambda: (503, told)) == (503, told)
+    assert 120 <= waits(breaker) < 120.01
+
+
+async def as_coroutine(error):
+    raise error
+
+
+@pytest.mark.parametrize(
+    "told",
+    [None, 0, -3, float("nan"), True, "", "soon", "-5", "1.5", "²", "Wed, 21 Oct 2026 07:28:00 GMT", [], b"120"],
+    ids=repr,
+)
+def test_an_answer_that_makes_no_sense_is_a_plain_failure(make, told, caplog):
+    breaker = make(retry_after_of=lambda error: error.retry_after)
+    raising(breaker, Unavailable(told))
+    assert breaker.state == "closed" and failures(breaker) == 1
+    assert not caplog.records
+
+
+def test_digits_without_end_are_cut_to_the_cap(make):
+    breaker = make(retry_after_of=lambda error: error.retry_after, max_retry_after="5min")
+    raising(breaker, Unavailable("9" * 400))
+    assert 299 < waits(breaker) < 300.01
+
+
+def test_retry_after_of_is_not_asked_of_what_is_no_failure(make):
+    asked = []
+    breaker = make(retry_after_of=asked.append, ignore=KeyError, is_failure=lambda error: isinstance(error, OSError))
+    for error in (KeyError(), ValueError(), asyncio.CancelledError()):
+        raising(breaker, error)
+    breaker.call(int)
+    assert asked == []
+    error = OSError()
+    raising(breaker, error)
+    assert asked == [error]
+
+
+def test_retry_after_of_that_raises_is_logged_and_a_plain_failure(make, caplog):
+    breaker = make(retry_after_of=lambda error: error.missing)
+    raising(breaker, OSError("the call's own"))
+    assert breaker.state == "closed" and failures(breaker) == 1
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [
+        "circuit_breaker: a predicate raised"
+    ]
 
 
 def test_a_predicate_decides_about_results(make):

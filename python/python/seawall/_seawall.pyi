@@ -45,9 +45,12 @@ class CircuitBreaker:
     `close_after` (all) must succeed. All options, with ranges and reasons, are in
     `CircuitBreakerOptions`.
 
-    What counts: every `Exception` is a failure, except those in `ignore` and those of which
-    `is_failure(exception)` says no, which count for nothing. `is_failure_result(result)` makes a
-    failure of a call that came back. A predicate that raises is logged, and counts as if it were not
+    What counts: every `Exception` is a failure, except those in `ignore`, which count for nothing. One
+    of which `is_failure(exception)` says no is an answer of the dependency, and counts as a success.
+    `is_failure_result(result)` makes a failure of a call that came back. Of a failure,
+    `retry_after_of(exception or result)` may say how long the server said to wait: seconds, a
+    `timedelta`, text such as "30s" or "120" (digits alone are seconds), or None; anything else leaves it
+    a plain failure. A predicate that raises is logged, and counts as if it were not
     there. Cancellation, interrupts, exits, the end of an iteration and refusals of seawall's own never
     count and are never swallowed; nor does an exception group of nothing else. With any other exception
     in it, a group is judged as one exception.
@@ -64,6 +67,7 @@ class CircuitBreaker:
         ignore: type[BaseException] | Iterable[type[BaseException]] | None = None,
         is_failure: Callable[[Exception], object] | None = None,
         is_failure_result: Callable[[Any], object] | None = None,
+        retry_after_of: Callable[[Any], object] | None = None,
         **options: Unpack[CircuitBreakerOptions],
     ) -> CircuitBreaker: ...
     @property
@@ -157,7 +161,8 @@ class Permit:
     def settled(self) -> bool: ...
     def success(self) -> _Settlement: ...
     def failure(self, *, until: float | None = None, retry_after: Span | None = None) -> _Settlement:
-        """The dependency failed. When it said when it will be back, the breaker opens at once until then;
+        """The dependency failed. When it said when it will be back, the breaker opens at once until then
+        (text of digits alone, as the HTTP header has it, is whole seconds);
         a number or text that says nothing of the kind makes it an ordinary failure."""
 
     def failure_until_ns(self, until: int) -> _Settlement: ...
@@ -387,6 +392,7 @@ def _breaker_from_fields(
     ignore: Iterable[type[BaseException]] | None = None,
     is_failure: Callable[[Exception], object] | None = None,
     is_failure_result: Callable[[Any], object] | None = None,
+    retry_after_of: Callable[[Any], object] | None = None,
 ) -> CircuitBreaker: ...
 def _bucket_from_fields(
     fields: dict[str, int], name: str | None = None, clock: ManualClock | None = None

@@ -25,6 +25,7 @@ breaker = seawall.CircuitBreaker(
     mode="shadow",
     ignore=(KeyError, ValueError),
     is_failure=lambda error: isinstance(error, OSError),
+    retry_after_of=lambda end: getattr(end, "retry_after", None),
 )
 seawall.CircuitBreaker(trials="3")  # type: ignore[arg-type]
 seawall.CircuitBreaker(trails=3)  # type: ignore[call-arg]
