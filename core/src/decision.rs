@@ -65,6 +65,12 @@ stable_enum! {
         CircuitBreaker = 1 "circuit_breaker",
         /// A rate limiter.
         RateLimit = 2 "rate_limit",
+        /// The rules of retrying.
+        Retry = 3 "retry",
+        /// A retry budget.
+        RetryBudget = 4 "retry_budget",
+        /// A deadline, or a timeout.
+        Deadline = 5 "deadline",
     }
 }
 
@@ -83,6 +89,14 @@ stable_enum! {
         RateLimited = 20 "rate_limited",
         /// The cost is above the capacity, so it can never be admitted.
         ExceedsCapacity = 21 "exceeds_capacity",
+        /// The retry budget is spent: too many of the last calls were retries.
+        BudgetEmpty = 30 "budget_empty",
+        /// The deadline has passed.
+        DeadlineExceeded = 40 "deadline_exceeded",
+        /// The time that remains is less than the work is expected to take.
+        WontFinish = 41 "wont_finish",
+        /// It took longer than its timeout allows.
+        TimedOut = 42 "timed_out",
     }
 }
 

@@ -55,6 +55,7 @@ mod key;
 pub mod model_access;
 mod random;
 pub mod rate;
+pub mod retry;
 mod time;
 mod word;
 
@@ -67,6 +68,7 @@ pub use decision::{Layer, Outcome, Reason, Rejection, SENTENCE, Sentence, Settle
 pub use key::{Secret, hash};
 pub use random::Random;
 pub use rate::{Fill, Grant, Refund, Reservation, TokenBucket, TokenBucketConfig};
+pub use retry::{Backoff, BackoffConfig, Growth, Jitter, RetryBudget, RetryBudgetConfig};
 #[cfg(feature = "std")]
 pub use time::StdClock;
 pub use time::{Clock, Clocked, Instant, ManualClock, SLACK};

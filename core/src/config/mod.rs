@@ -181,7 +181,7 @@ macro_rules! declare {
             const fn value(&self, field: Index, default: u64, max: u64) -> Result<u64, $crate::config::ConfigError> {
                 let spec = &Self::FIELDS[field as usize];
                 let max = if max < spec.max { max } else { spec.max };
-                match self.given[field as usize] {
+                match self.given(field) {
                     None => Ok(default),
                     Some(value) if value < spec.min || value > max => {
                         Err($crate::config::ConfigError::range(spec, value, spec.min, max))

@@ -62,6 +62,7 @@ pub(crate) enum Kind {
     TokenBucket = 2,
     EventRing = 3,
     Random = 4,
+    RetryBudget = 5,
 }
 
 /// Why memory cannot hold a state.
