@@ -76,10 +76,20 @@ pub use word::ring::{EventRing, RingCursor, RingWord};
 pub use word::slots::ChangeError;
 pub use word::storage::{StorageError, Stored, place};
 
-/// The examples of the README run as tests.
+/// The examples of the README and of the reference run as tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;
+mod pages {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../docs/backoff.md")]
+    struct Backoff;
+    #[doc = include_str!("../../docs/circuit_breaker.md")]
+    struct CircuitBreaker;
+    #[doc = include_str!("../../docs/retry_budget.md")]
+    struct RetryBudget;
+    #[doc = include_str!("../../docs/token_bucket.md")]
+    struct TokenBucket;
+}
 
 // The models of `loom/` as plain tests, with real threads.
 #[cfg(all(test, not(any(seawall_loom, seawall_shuttle))))]

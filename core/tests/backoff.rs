@@ -212,3 +212,27 @@ fn a_connection_that_held_is_forgiven_and_one_that_did_not_is_not() {
     assert_eq!(link.lost(at(22), 0), MS(100));
     assert_eq!(link.lost(at(99), 0), MS(200), "being down is not being stable");
 }
+
+#[test]
+fn plain_words_lead_back() {
+    let made = backoff(BackoffConfig::new().jitter(Jitter::Decorrelated).factor(Factor::thousandths(1_700)));
+    assert_eq!(Backoff::from_words(made.to_words()), made);
+    assert!(made.is_configured() && !Backoff::from_words([0; Backoff::WORDS]).is_configured());
+    let mut link = Reconnect::new(made, Duration::from_secs(60));
+    link.connected(Instant::from_nanos(5));
+    assert_eq!(Reconnect::from_words(link.to_words()), link);
+    let job = Schedule::new(Duration::from_secs(60), Ratio::percent(50), 9);
+    assert_eq!(Schedule::at_phase(Duration::from_secs(60), job.phase()), job);
+}
+
+#[test]
+fn any_words_are_some_backoff_that_keeps_to_its_cap() {
+    let random = Random::seeded(23);
+    for _ in 0..100_000 {
+        let words = core::array::from_fn(|_| random.next() >> (random.next() % 64));
+        let cap = words[1];
+        let wild = Backoff::from_words(words);
+        let wait = wild.delay(random.next() as u32, Duration::from_nanos(random.next()), random.next());
+        assert!(wait.as_nanos() <= u128::from(cap), "{words:?}");
+    }
+}

@@ -254,6 +254,55 @@ typedef uint32_t sw_refund;
 #endif // __cplusplus
 
 /**
+ * How long to wait before trying again. Begin with `sw_backoff_config_default()`. Meaning, range and
+ * default of each field are told at `enum sw_backoff_field` (seawall_constants.h).
+ */
+typedef struct sw_backoff_config {
+    uint64_t base_ns;
+    uint64_t cap_ns;
+    /**
+     * An `enum sw_growth`.
+     */
+    uint64_t growth;
+    uint64_t factor_permille;
+    /**
+     * An `enum sw_jitter`.
+     */
+    uint64_t jitter;
+    uint64_t spread_ppm;
+} sw_backoff_config;
+
+/**
+ * How long to wait before trying again: a plain value that may be copied. Zero means unconfigured: it is
+ * refused until `sw_backoff_init`.
+ */
+typedef struct sw_backoff {
+    uint64_t opaque[7];
+} sw_backoff;
+
+/**
+ * Work that recurs at a phase of its own: a plain value that may be copied. Zero is a period of a
+ * nanosecond.
+ */
+typedef struct sw_schedule {
+    /**
+     * Every so often.
+     */
+    uint64_t period_ns;
+    /**
+     * How long after the beginning of a period it is due.
+     */
+    uint64_t phase_ns;
+} sw_schedule;
+
+/**
+ * A connection that is made again whenever it is lost. Not for several threads at once.
+ */
+typedef struct sw_reconnect {
+    uint64_t opaque[11];
+} sw_reconnect;
+
+/**
  * A circuit breaker: stops calling what is down, and finds out when it is up again. Zero is its static
  * initialiser and means unconfigured: every operation refuses it until `sw_circuit_breaker_init`.
  */
@@ -509,6 +558,24 @@ typedef struct SW_ALIGNED(8) sw_random {
 } sw_random;
 
 /**
+ * How many retries a client may afford. Begin with `sw_retry_budget_config_default()`. Meaning, range and
+ * default of each field are told at `enum sw_retry_budget_field` (seawall_constants.h).
+ */
+typedef struct sw_retry_budget_config {
+    uint64_t ratio_ppm;
+    uint64_t capacity;
+    uint64_t min_per_second;
+} sw_retry_budget_config;
+
+/**
+ * A retry budget: retries only while they are few. Zero is its static initialiser and means
+ * unconfigured: every operation refuses it until `sw_retry_budget_init`.
+ */
+typedef struct SW_ALIGNED(8) sw_retry_budget {
+    uint64_t opaque[7];
+} sw_retry_budget;
+
+/**
  * How fast, and how much at once. Begin with `sw_token_bucket_config_default()`; `rate` and `capacity`
  * must be set. Meaning, range and default of each field are told at `enum sw_token_bucket_field`
  * (seawall_constants.h).
@@ -565,6 +632,80 @@ typedef struct SW_ALIGNED(8) sw_reservation {
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
+
+/**
+ * A configuration with every field at its default.
+ */
+struct sw_backoff_config sw_backoff_config_default(void);
+
+/**
+ * Why a configuration is impossible, as a sentence; see `sw_circuit_breaker_config_explain`.
+ *
+ * Thread- and signal-safe.
+ */
+size_t sw_backoff_config_explain(const struct sw_backoff_config *config, char *text, size_t size);
+
+/**
+ * Makes a backoff.
+ *
+ * SW_ERR_CONFIG: the configuration is impossible, and the backoff is as it was.
+ */
+sw_status sw_backoff_init(struct sw_backoff *backoff, const struct sw_backoff_config *config);
+
+/**
+ * The wait before retry `retry`, counted from 0. `previous_ns` is the wait before that one, 0 at first;
+ * only decorrelated jitter looks at it. `r` is randomness; 0 for none, and then there is no jitter.
+ *
+ * Thread- and signal-safe: it reads the backoff only.
+ */
+sw_status sw_backoff_delay(const struct sw_backoff *backoff,
+                           uint32_t retry,
+                           uint64_t previous_ns,
+                           uint64_t r,
+                           uint64_t *wait_ns);
+
+/**
+ * The longest wait before retry `retry`, counted from 0 (but for decorrelated jitter, which goes by the
+ * wait before).
+ *
+ * Thread- and signal-safe: it reads the backoff only.
+ */
+sw_status sw_backoff_ceiling(const struct sw_backoff *backoff, uint32_t retry, uint64_t *wait_ns);
+
+/**
+ * How long a cached value may live: `span_ns` less up to the share `spread_ppm`, drawn by `r`; all of it
+ * when `r` is 0. Never more than `span_ns`. A share above one counts as one.
+ */
+uint64_t sw_ttl_ns(uint64_t span_ns, uint32_t spread_ppm, uint64_t r);
+
+/**
+ * Work that recurs every `period_ns`, at a phase within the first `spread_ppm` of it that is drawn from
+ * `seed`: give it something lasting, such as a hash of the host's name. A period of 0 counts as 1 ns.
+ */
+struct sw_schedule sw_schedule_make(uint64_t period_ns, uint32_t spread_ppm, uint64_t seed);
+
+/**
+ * When it is due next: after `now_ns`, at most a period later; UINT64_MAX when the clock ends before that.
+ */
+uint64_t sw_schedule_next_ns(struct sw_schedule schedule, uint64_t now_ns);
+
+/**
+ * A connection that has not been made yet. Once it has held for `stable_after_ns`, the waits start over.
+ */
+sw_status sw_reconnect_init(struct sw_reconnect *reconnect,
+                            const struct sw_backoff *backoff,
+                            uint64_t stable_after_ns);
+
+/**
+ * The connection was made.
+ */
+sw_status sw_reconnect_connected(struct sw_reconnect *reconnect, uint64_t now_ns);
+
+/**
+ * The connection was lost, or could not be made: how long to wait before the next try. `r` is randomness;
+ * 0 for none.
+ */
+sw_status sw_reconnect_lost(struct sw_reconnect *reconnect, uint64_t now_ns, uint64_t r, uint64_t *wait_ns);
 
 /**
  * Configures a breaker, closed and with nothing learnt. Nobody else may use it meanwhile. To change a
@@ -877,6 +1018,80 @@ sw_status sw_random_init_from_system(struct sw_random *random);
  * Cost: one atomic addition.
  */
 uint64_t sw_random_next(struct sw_random *random);
+
+/**
+ * A configuration with every field at its default.
+ */
+struct sw_retry_budget_config sw_retry_budget_config_default(void);
+
+/**
+ * Why a configuration is impossible, as a sentence; see `sw_circuit_breaker_config_explain`.
+ *
+ * Thread- and signal-safe.
+ */
+size_t sw_retry_budget_config_explain(const struct sw_retry_budget_config *config, char *text, size_t size);
+
+/**
+ * Configures a full budget. Nobody else may use it meanwhile. To change a budget that is in use, see
+ * `sw_retry_budget_configure`.
+ *
+ * SW_ERR_CONFIG: the configuration is impossible, and the budget is as it was.
+ */
+sw_status sw_retry_budget_init(struct sw_retry_budget *budget,
+                               const struct sw_retry_budget_config *config,
+                               uint64_t now_ns);
+
+/**
+ * A request pays in: once per request, however many attempts it takes.
+ *
+ * Thread- and signal-safe. Cost: one load while the budget is full.
+ */
+sw_status sw_retry_budget_deposit(struct sw_retry_budget *budget, uint64_t now_ns);
+
+/**
+ * Pays for a retry.
+ *
+ * SW_OK: paid; retry, or call `sw_retry_budget_refund`. SW_REFUSED: nothing was taken, and `rejection` says
+ * so; it holds an estimate where `min_per_second` is not 0. `rejection` may be NULL.
+ *
+ * Thread- and signal-safe.
+ */
+sw_status sw_retry_budget_withdraw(struct sw_retry_budget *budget,
+                                   uint64_t now_ns,
+                                   struct sw_rejection *rejection);
+
+/**
+ * Takes a withdrawal back: the retry it paid for was not sent after all.
+ *
+ * Thread- and signal-safe.
+ */
+sw_status sw_retry_budget_refund(struct sw_retry_budget *budget, uint64_t now_ns);
+
+/**
+ * How many retries it could pay for now, in millionths; 0 when it is NULL, misaligned or unconfigured.
+ *
+ * Thread- and signal-safe. Changes nothing.
+ */
+uint64_t sw_retry_budget_balance_ppm(const struct sw_retry_budget *budget, uint64_t now_ns);
+
+/**
+ * Fills it.
+ *
+ * Thread- and signal-safe.
+ */
+sw_status sw_retry_budget_reset(struct sw_retry_budget *budget, uint64_t now_ns);
+
+/**
+ * Changes the configuration while it is in use. What is there stays, as far as it fits.
+ *
+ * SW_ERR_CONFIG: impossible, see `sw_retry_budget_config_explain`. SW_ERR_BUSY: three other changes are
+ * stopped half-way. Nothing has changed then.
+ *
+ * Thread- and signal-safe.
+ */
+sw_status sw_retry_budget_configure(struct sw_retry_budget *budget,
+                                    const struct sw_retry_budget_config *config,
+                                    uint64_t now_ns);
 
 /**
  * A configuration with every field at its default; `rate` and `capacity` have none and must be set.

@@ -8,6 +8,12 @@ enum sw_layer {
     SW_LAYER_CIRCUIT_BREAKER = 1,
     /* A rate limiter. */
     SW_LAYER_RATE_LIMIT = 2,
+    /* The rules of retrying. */
+    SW_LAYER_RETRY = 3,
+    /* A retry budget. */
+    SW_LAYER_RETRY_BUDGET = 4,
+    /* A deadline, or a timeout. */
+    SW_LAYER_DEADLINE = 5,
 };
 
 /* Why it refused. */
@@ -24,6 +30,14 @@ enum sw_reason {
     SW_REASON_RATE_LIMITED = 20,
     /* The cost is above the capacity, so it can never be admitted. */
     SW_REASON_EXCEEDS_CAPACITY = 21,
+    /* The retry budget is spent: too many of the last calls were retries. */
+    SW_REASON_BUDGET_EMPTY = 30,
+    /* The deadline has passed. */
+    SW_REASON_DEADLINE_EXCEEDED = 40,
+    /* The time that remains is less than the work is expected to take. */
+    SW_REASON_WONT_FINISH = 41,
+    /* It took longer than its timeout allows. */
+    SW_REASON_TIMED_OUT = 42,
 };
 
 /* Why a circuit breaker changed its state. */
@@ -85,6 +99,20 @@ enum sw_expired_trials {
 enum sw_fill {
     SW_FILL_FULL = 0,
     SW_FILL_EMPTY = 1,
+};
+
+enum sw_growth {
+    SW_GROWTH_EXPONENTIAL = 0,
+    SW_GROWTH_LINEAR = 1,
+    SW_GROWTH_CONSTANT = 2,
+};
+
+enum sw_jitter {
+    SW_JITTER_FULL = 0,
+    SW_JITTER_EQUAL = 1,
+    SW_JITTER_DECORRELATED = 2,
+    SW_JITTER_PROPORTIONAL = 3,
+    SW_JITTER_NONE = 4,
 };
 
 /*
@@ -189,6 +217,59 @@ enum sw_token_bucket_field {
      * How it starts. Full: a service that has just started owes nobody anything. (full, empty; default full)
      */
     SW_TOKEN_BUCKET_START = 3,
+};
+
+/* How long to wait before trying again. */
+enum sw_backoff_field {
+    /*
+     * The ceiling of the first wait. 100 ms: a blip is over by then, and a person does not notice. (1 ns to
+     * 24 h; default 100 ms)
+     */
+    SW_BACKOFF_BASE_NS = 0,
+    /*
+     * The longest wait. 2 s, or `base` if that is longer: beyond it whoever waits has given up. (1 ns to 24
+     * h; default 2 s, at least `base`)
+     */
+    SW_BACKOFF_CAP_NS = 1,
+    /*
+     * How the ceiling grows. Exponential: the longer it lasts, the less there is to be gained by asking.
+     * (exponential, linear, constant; default exponential)
+     */
+    SW_BACKOFF_GROWTH = 2,
+    /*
+     * Exponential growth: each ceiling is this many times the one before. (1000 to 100000 thousandths;
+     * default 2)
+     */
+    SW_BACKOFF_FACTOR_PERMILLE = 3,
+    /*
+     * How a wait is drawn below its ceiling. Full: of all, it costs a provider that is coming back the fewest
+     * calls. (full, equal, decorrelated, proportional, none; default full)
+     */
+    SW_BACKOFF_JITTER = 4,
+    /*
+     * Proportional jitter: up to this share less or more. A fifth, as gRPC has it. (1 to 1000000 parts per
+     * million of one; default 0.2)
+     */
+    SW_BACKOFF_SPREAD_PPM = 5,
+};
+
+/* How many retries a client may afford. */
+enum sw_retry_budget_field {
+    /*
+     * So much of a retry each request pays in. A tenth: when everything fails, the provider gets 1.1 calls
+     * per request and not three. (0 to 1000000 parts per million of one; default 0.1)
+     */
+    SW_RETRY_BUDGET_RATIO_PPM = 0,
+    /*
+     * How many retries it starts with, and the most it holds. 10: enough for a hiccup, too few for a storm.
+     * (1 to 100000; default 10)
+     */
+    SW_RETRY_BUDGET_CAPACITY = 1,
+    /*
+     * So many retries flow in per second besides, for clients with so few requests that a share of them would
+     * never make up one. 0: what is not paid for is not spent. (0 to 1000; default 0)
+     */
+    SW_RETRY_BUDGET_MIN_PER_SECOND = 2,
 };
 
 #endif

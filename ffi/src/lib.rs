@@ -10,7 +10,7 @@
 //! | `status.rs` | answers and errors by number |
 //! | `decision.rs` | refusals and changes of state as C sees them |
 //! | `names.rs` | names of what is numbered |
-//! | `circuit_breaker.rs`, `token_bucket.rs`, `event_ring.rs` | the primitives |
+//! | `circuit_breaker.rs`, `token_bucket.rs`, `retry_budget.rs`, `backoff.rs`, `event_ring.rs` | the primitives |
 //! | `claim.rs` | what can be used once only: permits and reservations |
 //! | `random.rs`, `clock.rs` | arguments of the operations |
 //! | `text.rs` | sentences into buffers |
@@ -24,6 +24,7 @@
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
+mod backoff;
 mod caller;
 mod circuit_breaker;
 mod circuit_breaker_config;
@@ -38,6 +39,7 @@ mod names;
 mod permit;
 mod random;
 mod reservation;
+mod retry_budget;
 mod status;
 mod text;
 mod token_bucket;

@@ -46,6 +46,9 @@ pub extern "C" fn sw_layer_name(layer: u32) -> *const c_char {
     match layer {
         1 => c"circuit_breaker",
         2 => c"rate_limit",
+        3 => c"retry",
+        4 => c"retry_budget",
+        5 => c"deadline",
         _ => UNKNOWN,
     }
     .as_ptr()
@@ -61,6 +64,10 @@ pub extern "C" fn sw_reason_name(reason: u32) -> *const c_char {
         12 => c"forced_open",
         20 => c"rate_limited",
         21 => c"exceeds_capacity",
+        30 => c"budget_empty",
+        40 => c"deadline_exceeded",
+        41 => c"wont_finish",
+        42 => c"timed_out",
         _ => UNKNOWN,
     }
     .as_ptr()

@@ -19,6 +19,8 @@ SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 PROGRAMS = {
     "circuit_breaker": [],
     "token_bucket": [],
+    "backoff": [],
+    "retry_budget": [],
     "event_ring": [],
     "misuse": [],
     "threads": [],

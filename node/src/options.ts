@@ -9,6 +9,10 @@ export type ExpiredTrials = "again" | "open" | "close";
 
 export type Fill = "full" | "empty";
 
+export type Growth = "exponential" | "linear" | "constant";
+
+export type Jitter = "full" | "equal" | "decorrelated" | "proportional" | "none";
+
 /**
  * How a circuit breaker judges. Consecutive mode unless one of failureRate, window, minimumCalls and slowRate
  * is given, which make it rate mode.
@@ -117,4 +121,59 @@ export interface TokenBucketOptions {
    * How it starts. Full: a service that has just started owes nobody anything. (full, empty; default full)
    */
   start?: Fill;
+}
+
+/**
+ * How long to wait before trying again.
+ */
+export interface BackoffOptions {
+  /**
+   * The ceiling of the first wait. 100 ms: a blip is over by then, and a person does not notice. (1 ns to 24
+   * h; default 100 ms)
+   */
+  base?: Span;
+  /**
+   * The longest wait. 2 s, or `base` if that is longer: beyond it whoever waits has given up. (1 ns to 24 h;
+   * default 2 s, at least `base`)
+   */
+  cap?: Span;
+  /**
+   * How the ceiling grows. Exponential: the longer it lasts, the less there is to be gained by asking.
+   * (exponential, linear, constant; default exponential)
+   */
+  growth?: Growth;
+  /**
+   * Exponential growth: each ceiling is this many times the one before. (1 to 100; default 2)
+   */
+  factor?: number;
+  /**
+   * How a wait is drawn below its ceiling. Full: of all, it costs a provider that is coming back the fewest
+   * calls. (full, equal, decorrelated, proportional, none; default full)
+   */
+  jitter?: Jitter;
+  /**
+   * Proportional jitter: up to this share less or more. A fifth, as gRPC has it. (0.000001 to 1; default 0.2)
+   */
+  spread?: number;
+}
+
+/**
+ * How many retries a client may afford.
+ */
+export interface RetryBudgetOptions {
+  /**
+   * So much of a retry each request pays in. A tenth: when everything fails, the provider gets 1.1 calls per
+   * request and not three. (0 to 1; default 0.1)
+   */
+  ratio?: number;
+  /**
+   * How many retries it starts with, and the most it holds. 10: enough for a hiccup, too few for a storm. (1
+   * to 100000; default 10)
+   */
+  capacity?: number;
+  /**
+   * So many retries flow in per second besides, for clients with so few requests that a share of them would
+   * never make up one. 0: what is not paid for is not spent. (0 to 1000; default 0)
+   */
+  minPerSecond?: number;
 }

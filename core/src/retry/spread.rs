@@ -68,6 +68,17 @@ impl Schedule {
         Self { period, phase: between(mix(seed), 0, last) }
     }
 
+    /// The schedule with this phase, as [`phase`](Self::phase) told it, for faces that keep the two themselves.
+    #[must_use]
+    pub const fn at_phase(period: Duration, phase: Duration) -> Self {
+        let Self { period, .. } = Self::new(period, Ratio(0), 0);
+        let phase = match saturating_nanos(phase).checked_rem(period) {
+            Some(phase) => phase,
+            None => 0,
+        };
+        Self { period, phase }
+    }
+
     /// How long after the beginning of a period its work is due.
     #[must_use]
     pub const fn phase(&self) -> Duration {
@@ -126,6 +137,29 @@ impl Reconnect {
     #[must_use]
     pub const fn new(backoff: Backoff, stable_after: Duration) -> Self {
         Self { backoff, stable_after: saturating_nanos(stable_after), lost: 0, previous: 0, up_since: 0 }
+    }
+
+    /// How many words [`to_words`](Self::to_words) makes.
+    pub const WORDS: usize = Backoff::WORDS + 4;
+
+    /// As plain words, for faces that keep it themselves.
+    #[must_use]
+    pub const fn to_words(&self) -> [u64; Self::WORDS] {
+        let [a, b, c, d, e, f, g] = self.backoff.to_words();
+        [a, b, c, d, e, f, g, self.stable_after, self.lost, self.previous, self.up_since]
+    }
+
+    /// From plain words. Any words are some connection.
+    #[must_use]
+    pub const fn from_words(words: [u64; Self::WORDS]) -> Self {
+        let [a, b, c, d, e, f, g, stable_after, lost, previous, up_since] = words;
+        Self { backoff: Backoff::from_words([a, b, c, d, e, f, g]), stable_after, lost, previous, up_since }
+    }
+
+    /// Whether its backoff is one.
+    #[must_use]
+    pub const fn is_configured(&self) -> bool {
+        self.backoff.is_configured()
     }
 
     /// It was made.

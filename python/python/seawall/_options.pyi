@@ -13,6 +13,10 @@ ExpiredTrials: TypeAlias = Literal["again", "open", "close"]
 
 Fill: TypeAlias = Literal["full", "empty"]
 
+Growth: TypeAlias = Literal["exponential", "linear", "constant"]
+
+Jitter: TypeAlias = Literal["full", "equal", "decorrelated", "proportional", "none"]
+
 class CircuitBreakerOptions(TypedDict, total=False):
     """How a circuit breaker judges. Consecutive mode unless one of failure_rate, window, minimum_calls and
     slow_rate is given, which make it rate mode."""
@@ -100,3 +104,44 @@ class TokenBucketOptions(TypedDict, total=False):
     start: Fill | None
     """How it starts. Full: a service that has just started owes nobody anything. (full, empty; default
     full)"""
+
+class BackoffOptions(TypedDict, total=False):
+    """How long to wait before trying again."""
+
+    base: Span | None
+    """The ceiling of the first wait. 100 ms: a blip is over by then, and a person does not notice. (1 ns to
+    24 h; default 100 ms)"""
+
+    cap: Span | None
+    """The longest wait. 2 s, or `base` if that is longer: beyond it whoever waits has given up. (1 ns to 24
+    h; default 2 s, at least `base`)"""
+
+    growth: Growth | None
+    """How the ceiling grows. Exponential: the longer it lasts, the less there is to be gained by asking.
+    (exponential, linear, constant; default exponential)"""
+
+    factor: float | None
+    """Exponential growth: each ceiling is this many times the one before. (1 to 100; default 2)"""
+
+    jitter: Jitter | None
+    """How a wait is drawn below its ceiling. Full: of all, it costs a provider that is coming back the fewest
+    calls. (full, equal, decorrelated, proportional, none; default full)"""
+
+    spread: float | None
+    """Proportional jitter: up to this share less or more. A fifth, as gRPC has it. (0.000001 to 1; default
+    0.2)"""
+
+class RetryBudgetOptions(TypedDict, total=False):
+    """How many retries a client may afford."""
+
+    ratio: float | None
+    """So much of a retry each request pays in. A tenth: when everything fails, the provider gets 1.1 calls
+    per request and not three. (0 to 1; default 0.1)"""
+
+    capacity: int | None
+    """How many retries it starts with, and the most it holds. 10: enough for a hiccup, too few for a storm.
+    (1 to 100000; default 10)"""
+
+    min_per_second: int | None
+    """So many retries flow in per second besides, for clients with so few requests that a share of them would
+    never make up one. 0: what is not paid for is not spent. (0 to 1000; default 0)"""

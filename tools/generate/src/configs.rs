@@ -1,7 +1,10 @@
 //! What the core declares.
 
 use seawall::config::{Field, Unit};
-use seawall::{CircuitBreakerConfig, ExpiredTrials, Fill, Mode, TokenBucketConfig};
+use seawall::{
+    BackoffConfig, CircuitBreakerConfig, ExpiredTrials, Fill, Growth, Jitter, Mode, RetryBudgetConfig,
+    TokenBucketConfig,
+};
 
 /// A configuration.
 #[derive(Debug)]
@@ -31,11 +34,28 @@ pub const CONFIGS: &[Config] = &[
         about: "How fast, and how much at once. rate and capacity must be stated.",
         fields: TokenBucketConfig::FIELDS,
     },
+    Config {
+        id: "backoff",
+        name: "Backoff",
+        about: "How long to wait before trying again.",
+        fields: BackoffConfig::FIELDS,
+    },
+    Config {
+        id: "retry_budget",
+        name: "RetryBudget",
+        about: "How many retries a client may afford.",
+        fields: RetryBudgetConfig::FIELDS,
+    },
 ];
 
 /// The enums that fields choose from: name, names of the choices.
-pub(crate) const CHOICES: &[(&str, &[&str])] =
-    &[("Mode", Mode::NAMES), ("ExpiredTrials", ExpiredTrials::NAMES), ("Fill", Fill::NAMES)];
+pub(crate) const CHOICES: &[(&str, &[&str])] = &[
+    ("Mode", Mode::NAMES),
+    ("ExpiredTrials", ExpiredTrials::NAMES),
+    ("Fill", Fill::NAMES),
+    ("Growth", Growth::NAMES),
+    ("Jitter", Jitter::NAMES),
+];
 
 /// Whether a field must be stated: it has no default, and no other field decides one.
 pub(crate) fn is_required(field: &Field) -> bool {

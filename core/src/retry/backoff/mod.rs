@@ -52,7 +52,7 @@ use power::Power;
 
 /// How long to wait before trying again: a plain value, 56 bytes, nothing in it changes.
 ///
-/// All bits zero is a backoff that never waits.
+/// All bits zero is no configuration; such a one would never wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Backoff {
@@ -122,6 +122,29 @@ impl Backoff {
             }
             Jitter::Decorrelated | Jitter::None => (ceiling, ceiling),
         }
+    }
+
+    /// How many words [`to_words`](Self::to_words) makes.
+    pub const WORDS: usize = 7;
+
+    /// As plain words, for faces that keep it themselves. They are not all zero.
+    #[must_use]
+    pub const fn to_words(&self) -> [u64; Self::WORDS] {
+        let [mantissa, exponent] = self.factor.to_words();
+        [self.base, self.cap, self.growth, mantissa, exponent, self.jitter, self.spread]
+    }
+
+    /// From plain words. Any words are some backoff, whose waits do not exceed its cap.
+    #[must_use]
+    pub const fn from_words(words: [u64; Self::WORDS]) -> Self {
+        let [base, cap, growth, mantissa, exponent, jitter, spread] = words;
+        Self { base, cap, growth, factor: Power::from_words([mantissa, exponent]), jitter, spread }
+    }
+
+    /// Whether a configuration made it; all bits zero was none.
+    #[must_use]
+    pub const fn is_configured(&self) -> bool {
+        self.base != 0
     }
 
     /// Whether its waits are drawn, so that it wants randomness.

@@ -24,6 +24,14 @@ impl Power {
         }
     }
 
+    pub(super) const fn to_words(self) -> [u64; 2] {
+        [self.mantissa, self.exponent]
+    }
+
+    pub(super) const fn from_words([mantissa, exponent]: [u64; 2]) -> Self {
+        Self { mantissa, exponent }
+    }
+
     const fn times(self, other: Self) -> Self {
         let product = self.mantissa as u128 * other.mantissa as u128;
         let carry = (product >> 127) as u64;

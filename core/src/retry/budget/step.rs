@@ -111,7 +111,7 @@ impl Budget<'_> {
     /// 2^20 * 1000 * 2^24 / 1000, which fits.
     #[inline]
     fn inflow(&self, units: u64) -> u64 {
-        (units * self.settings.min_per_second << UNIT) / 1_000
+        ((units * self.settings.min_per_second) << UNIT) / 1_000
     }
 
     #[inline]
