@@ -31,8 +31,10 @@ export interface RunOptions {
   /** How long the attempt may take. One that is cut by it counts as a failure. Not set: as long as it takes. */
   timeout?: Span;
   /**
-   * The caller's own deadline, in milliseconds of the clock that `now` reads. An attempt cut by it before
-   * its timeout is over counts for nothing.
+   * The caller's own deadline: an instant in milliseconds of the monotonic clock that `now()` reads, that of
+   * `process.hrtime` (`now() + 500`; of the `ManualClock`, where the breaker has one). Neither `Date.now()` nor
+   * `performance.now()`, which count from elsewhere. At most 24.8 days off, or the run is rejected with
+   * `ConfigError`. An attempt cut by it before its timeout is over counts for nothing.
    */
   deadline?: number;
 }

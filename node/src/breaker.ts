@@ -4,7 +4,7 @@ import { CircuitOpen, ConfigError } from "./errors.js";
 import { aside, Listeners, type RefusedEvent, refusals, transitions } from "./events.js";
 import { nameOf, optionList, thrown } from "./fields.js";
 import { alive, hold, letGo } from "./holding.js";
-import { heard, type Judgement, judgementOf, refusedByUs, type RetryAt, untilOf } from "./judgement.js";
+import { heard, type Judgement, judgementFailed, judgementOf, refusedByUs, type RetryAt, untilOf } from "./judgement.js";
 import { type Handle, native } from "./native.js";
 import type { Settlement, Snapshot, State, Transition } from "./observed.js";
 import type { CircuitBreakerOptions, Mode, Span } from "./options.js";
@@ -412,7 +412,7 @@ export class CircuitBreaker {
 
   #succeeded(token: number, granted: bigint | undefined, value: unknown): void {
     const { isFailure } = this.#judgement;
-    if (isFailure !== undefined && this.#judged(token, () => isFailure(value as never))) {
+    if (isFailure !== undefined && this.#judged("isFailure", () => isFailure(value))) {
       this.#failure(token, granted, value);
     } else {
       this.ok(token, granted);
@@ -422,7 +422,7 @@ export class CircuitBreaker {
   #failed(token: number, granted: bigint | undefined, error: unknown): void {
     const { ignore } = this.#judgement;
     // A refusal of our own is no evidence against the dependency.
-    if (refusedByUs(error) || (ignore !== undefined && this.#judged(token, () => ignore(error)))) {
+    if (refusedByUs(error) || (ignore !== undefined && this.#judged("ignore", () => ignore(error)))) {
       this.ignore(token);
     } else {
       this.#failure(token, granted, error);
@@ -431,17 +431,17 @@ export class CircuitBreaker {
 
   #failure(token: number, granted: bigint | undefined, failure: unknown): void {
     const { retryAfterOf } = this.#judgement;
-    const retryAfter = retryAfterOf && this.#judged(token, () => retryAfterOf(failure as never));
+    const retryAfter = retryAfterOf && this.#judged("retryAfterOf", () => retryAfterOf(failure));
     this.#settle(token, 1, granted, retryAfter === undefined ? undefined : heard({ retryAfter }));
   }
 
-  /** What a function of the user's says. When it throws, the call counts as a failure, and the error is seen. */
-  #judged<T>(token: number, judge: () => T): T {
+  /** What a function of the user's says. One that throws counts as if it were not there, and a warning says so. */
+  #judged<T>(name: keyof Judgement, judge: () => T): T | undefined {
     try {
       return judge();
     } catch (error) {
-      this.fail(token);
-      throw error;
+      judgementFailed(this.name, name, error);
+      return undefined;
     }
   }
 }

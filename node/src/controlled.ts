@@ -2,7 +2,7 @@
 
 import { Attempt, Cut, type RunOptions, type Settler } from "./attempt.js";
 import { DeadlineExceeded, TimedOut } from "./errors.js";
-import { LONGEST_TIMER, now, timeoutOf } from "./time.js";
+import { checkDeadline, now, timeoutOf } from "./time.js";
 
 /** What the options come down to. */
 export interface Limits {
@@ -30,6 +30,7 @@ export function limitsOf(options: RunOptions, settler: Pick<Settler, "clock">): 
   let inherited = false;
   if (timeout !== undefined || options.deadline !== undefined) {
     const present = settler.clock === undefined ? now() : settler.clock.now;
+    if (options.deadline !== undefined) checkDeadline(options.deadline, present);
     deadline = timeout === undefined ? undefined : present + timeout;
     if (options.deadline !== undefined && !(options.deadline >= (deadline ?? Number.POSITIVE_INFINITY))) {
       if (!(options.deadline > present)) throw new DeadlineExceeded();
@@ -63,8 +64,7 @@ export function runControlled<T>(
       Attempt.abort(attempt, reason);
     };
     if (signal !== undefined) cut.when(signal, () => giveUp(signal.reason, () => settler.neutral()));
-    // A deadline further off than timers reach is left to whoever stated it.
-    if (wait !== undefined && wait <= LONGEST_TIMER) {
+    if (wait !== undefined) {
       cut.after(wait, settler.clock, () =>
         limits.inherited
           ? giveUp(new DeadlineExceeded(), () => settler.neutral())

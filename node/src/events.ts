@@ -27,7 +27,7 @@ export class Listeners<Event> {
       try {
         listener(event);
       } catch (error) {
-        // As with an EventTarget: the operation is done and must not fail, and the error must be seen.
+        // As with an EventTarget, it is uncaught: the operation is done and must not fail, and the error must be seen.
         process.nextTick(() => {
           throw error;
         });
@@ -53,6 +53,7 @@ export interface RefusedEvent {
   readonly reason: Reason;
 }
 
-/** Published to while somebody subscribes; otherwise they cost one comparison. */
+/** @internal Published to while somebody subscribes; otherwise they cost one comparison. */
 export const transitions = channel("seawall:transition");
+/** @internal */
 export const refusals = channel("seawall:refused");

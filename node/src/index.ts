@@ -9,7 +9,7 @@ export {
 } from "./bucket.js";
 export { CircuitOpen, Closed, ConfigError, DeadlineExceeded, RateLimited, Refused, TimedOut } from "./errors.js";
 export type { RefusedEvent } from "./events.js";
-export type { Judgement, RetryAt } from "./judgement.js";
+export type { Judgement, RetryAfter, RetryAt } from "./judgement.js";
 export type { Cause, Settlement, Snapshot, State, Transition } from "./observed.js";
 export type { CircuitBreakerOptions, ExpiredTrials, Fill, Mode, Span, TokenBucketOptions } from "./options.js";
 export { Permit } from "./permit.js";

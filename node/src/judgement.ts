@@ -4,29 +4,44 @@ import { ConfigError, Refused } from "./errors.js";
 import type { Span } from "./options.js";
 import { instantOf, nanosOf } from "./time.js";
 
+/**
+ * How long a dependency says it will be away: milliseconds, or text such as "30s". Text of digits alone is
+ * whole seconds, as the header `Retry-After` means it; a `Date` is that time by the wall clock. A time that
+ * is over tells nothing: the failure is a plain one.
+ */
+export type RetryAfter = Span | Date;
+
 /** When a dependency said it will be back: an instant (bigint: nanoseconds), or a span from now. */
-export type RetryAt = { readonly until: number | bigint } | { readonly retryAfter: Span };
+export type RetryAt = { readonly until: number | bigint } | { readonly retryAfter: RetryAfter };
 
 /**
  * How outcomes of `run` are judged. A refusal of seawall's own counts for nothing, and so does a group of
  * nothing else (the `AggregateError` of `Promise.any`, groups within it too); a group with any other error in
- * it is a failure. An error's `cause` is not looked at: who wraps a refusal says so with `ignore`.
+ * it is a failure. An error's `cause` is not looked at: who wraps a refusal says so with `ignore`. A function
+ * that throws counts as if it were not there, and a process warning says so: the run ends as its call did.
  */
 export interface Judgement {
   /** Errors that say nothing about the dependency (a 4xx, say). All others are failures. */
-  ignore?: (error: unknown) => boolean;
+  ignore?: (error: any) => boolean;
   /** Values that are failures although nothing was thrown (a response with status 503, say). */
-  isFailure?: (value: never) => boolean;
+  isFailure?: (value: any) => boolean;
   /**
    * How long a failure (an error, or a value that `isFailure` chose) says the dependency will be away. What is
-   * no span makes it a plain failure.
+   * no span and no `Date` makes it a plain failure.
    */
-  retryAfterOf?: (failure: never) => Span | undefined;
+  retryAfterOf?: (failure: any) => RetryAfter | undefined;
 }
 
 /** As native code takes it: an instant, or nanoseconds from now. */
 export function untilOf(told: RetryAt): bigint | number {
-  return "retryAfter" in told ? nanosOf(told.retryAfter, "retryAfter") : instantOf(told.until, "until");
+  return "retryAfter" in told ? nanosOf(spanOf(told.retryAfter), "retryAfter") : instantOf(told.until, "until");
+}
+
+function spanOf(told: RetryAfter): Span {
+  if (told instanceof Date) return Math.max(0, told.getTime() - Date.now());
+  // More digits than a number holds are still a span: the breaker cuts it to `maxRetryAfter`.
+  if (typeof told === "string" && /^\d+$/.test(told)) return Math.min(Number(told) * 1_000, Number.MAX_SAFE_INTEGER);
+  return told;
 }
 
 /**
@@ -77,4 +92,16 @@ export function judgementOf({ ignore, isFailure, retryAfterOf }: Judgement): Jud
     }
   }
   return { ...(ignore && { ignore }), ...(isFailure && { isFailure }), ...(retryAfterOf && { retryAfterOf }) };
+}
+
+/** @internal Reports a function of the user's that threw. The run ends as its call did, so nobody else would. */
+export function judgementFailed(policy: string | undefined, name: keyof Judgement, error: unknown): void {
+  const whose = policy === undefined ? name : `${policy}: ${name}`;
+  let detail = "";
+  try {
+    detail = String((error instanceof Error && error.stack) || error);
+  } catch {
+    // Anything can be thrown, what has no text too.
+  }
+  process.emitWarning(`${whose} threw; it counts as if it were not there`, { type: "SeawallWarning", detail });
 }

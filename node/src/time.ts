@@ -51,7 +51,7 @@ export function instantOf(value: number | bigint, field: string): bigint {
 }
 
 /** The longest that timers of JavaScript can wait: 2^31 - 1 ms, 24.8 days. */
-export const LONGEST_TIMER = 2_147_483_647;
+const LONGEST_TIMER = 2_147_483_647;
 
 /** A timeout in whole milliseconds, at least 1. */
 export function timeoutOf(value: Span): number {
@@ -60,4 +60,12 @@ export function timeoutOf(value: Span): number {
   if (milliseconds >= 1 && milliseconds <= LONGEST_TIMER) return milliseconds;
   const said = typeof value === "string" ? value : `${value} ms`;
   throw refused(said, value, "timeout", allowed);
+}
+
+/** @throws ConfigError the deadline is further off than timers reach, as one of `Date.now()` always is */
+export function checkDeadline(deadline: number, present: number): void {
+  // The difference is rounded up to whole milliseconds where it becomes a timer.
+  if (!(deadline - present > LONGEST_TIMER)) return;
+  const allowed = "instants up to 24.8 d from now() (milliseconds of the monotonic clock, not of Date.now())";
+  throw refused(`${deadline} ms`, deadline, "deadline", allowed);
 }

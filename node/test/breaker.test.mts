@@ -168,9 +168,69 @@ test("a dependency that says when it is back is asked then", () => {
   assert.equal(it.state, "half-open");
 });
 
+test("told text of digits alone is seconds, as the header Retry-After has it; a number is milliseconds", () => {
+  for (const [retryAfter, milliseconds] of [["120", 120_000], ["0120", 120_000], ["5", 5_000], [120, 120], ["120ms", 120]] as const) {
+    for (const open of [
+      (it: CircuitBreaker) => it.admit().failure({ retryAfter }),
+      (it: CircuitBreaker) => it.fail(it.tryAdmit(), { retryAfter }),
+      (it: CircuitBreaker) => it.trip({ retryAfter }),
+    ]) {
+      const { breaker: it, clock } = breaker();
+      open(it);
+      clock.advance(milliseconds - 1);
+      assert.equal(it.state, "open", `${retryAfter}`);
+      clock.advance(4);
+      assert.equal(it.state, "half-open", `${retryAfter}`);
+    }
+  }
+  assert.throws(() => new CircuitBreaker({ resetAfter: "120" }), { name: "ConfigError" }, "an option states its unit");
+});
+
+test("a told Date is that time by the wall clock; one that is over tells nothing", (context) => {
+  context.mock.timers.enable({ apis: ["Date"], now: 1_700_000_000_000 });
+  const { breaker: it, clock } = breaker();
+  it.admit().failure({ retryAfter: new Date(Date.now() + 7_000) });
+  clock.advance(6_999);
+  assert.equal(it.state, "open");
+  clock.advance(4);
+  assert.equal(it.state, "half-open");
+
+  for (const after of [0, -1, -60_000]) {
+    const { breaker: plain } = breaker({ failureThreshold: 2 });
+    plain.admit().failure({ retryAfter: new Date(Date.now() + after) });
+    assert.deepEqual([plain.state, plain.snapshot().failed], ["closed", 1], "a plain failure");
+  }
+});
+
+test("ignored trials are neutral: the breaker stays half-open", () => {
+  const { breaker: it, clock } = breaker();
+  it.trip();
+  clock.advance("31s");
+  for (let trial = 0; trial < 5; trial++) it.admit().ignore();
+  assert.deepEqual([it.state, it.snapshot().trialsInFlight], ["half-open", 0]);
+});
+
+test("a threshold beside a window opens at so many failures of the last calls", () => {
+  const { breaker: it } = breaker({ failureThreshold: 3, window: 10 });
+  for (const outcome of ["F", "F", "S", "S", "S", "S", "S", "S", "S"]) {
+    if (outcome === "F") it.admit().failure();
+    else it.admit().success();
+  }
+  assert.equal(it.state, "closed");
+  it.admit().failure();
+  assert.equal(it.state, "open", "three of the last ten");
+
+  it.reset();
+  it.admit().failure();
+  it.admit().failure();
+  for (let call = 0; call < 9; call++) it.admit().success();
+  it.admit().failure();
+  assert.equal(it.state, "closed", "the first two have left the window");
+});
+
 /** What a server may say, and is neither a span nor an instant. */
 const NOTHING_TOLD: readonly unknown[] = [
-  ...[-1, -0.001, Number.NaN, Infinity, "soon", "-1s", "", null, undefined, {}, -1n].map((retryAfter) => ({ retryAfter })),
+  ...[-1, -0.001, Number.NaN, Infinity, "soon", "-1s", "", "-5", " 5", "5.5", new Date(Number.NaN), null, undefined, {}, -1n].map((retryAfter) => ({ retryAfter })),
   ...[-1, Number.NaN, Infinity, -1n, -(2n ** 80n), "soon", null, undefined, {}].map((until) => ({ until })),
   ...[{}, null, 5, "soon", { get until() { throw new Error("getter"); } }],
 ];
@@ -196,7 +256,7 @@ test("what was told and says nothing leaves a plain failure: it is settled, and 
 
 test("an instant beyond all instants is as late as maxRetryAfter allows", () => {
   const beyond = [2n ** 64n - 1n, 2n ** 64n, 2n ** 200n, 2 ** 64, 1e14, 1e300, Number.MAX_VALUE];
-  const spans = [1e300, Number.MAX_VALUE];
+  const spans = [1e300, Number.MAX_VALUE, "9".repeat(20), "9".repeat(1_000), new Date(8.64e15)];
   for (const told of [...beyond.map((until) => ({ until })), ...spans.map((retryAfter) => ({ retryAfter }))]) {
     for (const open of [
       (it: CircuitBreaker) => it.trip(told),

@@ -64,6 +64,15 @@ test("rate and capacity must be stated", () => {
   assert.equal(refused(() => new TokenBucket({ rate: 0, capacity: 1 })).field, "rate");
 });
 
+test("a rate that names its own period takes no other", () => {
+  const error = refused(() => new TokenBucket({ rate: "100/min", period: 1_000, capacity: 100 }));
+  assert.equal(
+    error.message,
+    "token_bucket.period: 1 s is not allowed; it must be left out (the rate names its own period)",
+  );
+  assert.deepEqual([error.field, error.value], ["period", 1_000]);
+});
+
 test("an unknown option is refused, with those that there are", () => {
   const error = refused(() => new CircuitBreaker({ resetTimeout: 5 } as never));
   assert.match(error.message, /^CircuitBreaker has no option resetTimeout; it has failureThreshold, /);

@@ -83,6 +83,19 @@ for (const [kind, file] of [["ESM", "use.mts"], ["CommonJS", "use.cts"]] as cons
   });
 }
 
+test("TypeScript without the types of Node, declarations checked too", () => {
+  writeFileSync(
+    join(folder, "bare.mts"),
+    `import { CircuitBreaker, TokenBucket } from "seawall"; import { ManualClock } from "seawall/testing";
+     new CircuitBreaker({ clock: new ManualClock(), isFailure: (response) => response.status >= 500 });${USE}`,
+  );
+  const compilerOptions = { strict: true, noEmit: true, module: "nodenext", target: "es2022", types: [], skipLibCheck: false };
+  writeFileSync(join(folder, "bare.json"), JSON.stringify({ compilerOptions, files: ["bare.mts"] }));
+  const compiler = join(root, "node_modules/typescript/bin/tsc");
+  const { status, stdout } = spawnSync(process.execPath, [compiler, "-p", "bare.json"], { cwd: folder, encoding: "utf8" });
+  assert.equal(status, 0, stdout);
+});
+
 const examples = [...readFileSync(join(root, "README.md"), "utf8").matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code!);
 
 test("the README has examples", () => assert.equal(examples.length, 2));

@@ -5,7 +5,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { getEventListeners } from "node:events";
 import { describe, test } from "node:test";
-import { CircuitBreaker, CircuitOpen, DeadlineExceeded, RateLimited, Refusal, TimedOut, TokenBucket } from "seawall";
+import { CircuitBreaker, CircuitOpen, DeadlineExceeded, now, RateLimited, Refusal, TimedOut, TokenBucket } from "seawall";
 import type { BreakerOptions } from "seawall";
 import { ManualClock } from "seawall/testing";
 
@@ -143,16 +143,54 @@ for (const { way, options, run } of ways) {
       assert.equal(it.state, "half-open");
     });
 
-    test("a judgement that throws is a failure to be seen, and the run ends", async () => {
-      for (const name of ["ignore", "isFailure", "retryAfterOf"] as const) {
+    test("a judgement that throws counts as if it were not there, and never hides what the call ended with", async () => {
+      for (const [name, failures] of [["ignore", 1], ["isFailure", 0], ["retryAfterOf", 1]] as const) {
         const fault = (): never => {
           throw new Error("in the judgement");
         };
-        const { breaker: it } = breaker({ ...options, [name]: fault });
-        const fn = name === "isFailure" ? () => 1 : () => Promise.reject(new Error("outcome"));
-        await assert.rejects(it.run(fn, run), /in the judgement/);
-        assert.equal(it.state, "open");
+        const { breaker: it } = breaker({ ...options, failureThreshold: 5, [name]: fault });
+        if (name === "isFailure") assert.equal(await it.run(() => "the answer", run), "the answer");
+        else await assert.rejects(it.run(() => Promise.reject(new Error("the call's own")), run), /the call's own/);
+        assert.equal(failed(it), failures, name);
       }
+    });
+
+    test("a judgement that throws is reported as a warning, once per call", async () => {
+      const warnings: (Error & { detail?: string })[] = [];
+      const listen = (warning: Error): unknown => warning.name === "SeawallWarning" && warnings.push(warning);
+      await new Promise((resolve) => setImmediate(resolve)); // those of the tests before
+      process.on("warning", listen);
+      try {
+        for (const [policy, name, thrown] of [
+          ["pay", "ignore", new TypeError("fault of ignore")],
+          [undefined, "isFailure", "fault of isFailure"],
+          ["pay", "retryAfterOf", new Error("fault of retryAfterOf")],
+          [undefined, "ignore", Object.create(null)],
+        ] as const) {
+          const fault = (): never => {
+            throw thrown;
+          };
+          const { breaker: it } = breaker({ ...options, ...(policy && { name: policy }), [name]: fault });
+          await it.run(name === "isFailure" ? () => 1 : () => Promise.reject(new Error("outcome")), run).catch(() => {});
+          await new Promise((resolve) => setImmediate(resolve));
+          const hasText = thrown instanceof Error || typeof thrown === "string";
+          assert.deepEqual(
+            warnings.splice(0).map(({ message, detail }) => [message, detail?.includes(`fault of ${name}`)]),
+            [[`${policy ? "pay: " : ""}${name} threw; it counts as if it were not there`, hasText]],
+          );
+        }
+      } finally {
+        process.off("warning", listen);
+      }
+    });
+
+    test("retryAfterOf hands on the header as it is: digits are seconds", async () => {
+      const { breaker: it, clock } = breaker({ ...options, retryAfterOf: (failure) => failure.header });
+      await assert.rejects(it.run(() => Promise.reject({ header: "120" }), run));
+      clock.advance(119_999);
+      assert.equal(it.state, "open");
+      clock.advance(4);
+      assert.equal(it.state, "half-open");
     });
 
     test("a refusal of our own inside is no evidence against the dependency", async () => {
@@ -372,6 +410,30 @@ describe("a timeout", () => {
       await assert.rejects(it.run(() => 1, { timeout }), { name: "ConfigError", field: "timeout" });
     }
     assert.equal(await it.run(() => 1, { timeout: "24.8d" }), 1);
+  });
+
+  test("a deadline of another clock is refused before it costs a permit; 24.8 days are taken", async () => {
+    const { breaker: it, clock } = breaker();
+    it.trip();
+    clock.advance("31s");
+    for (const options of [{}, { timeout: 10 }]) {
+      for (const deadline of [Date.now() + 500, clock.now + 2 ** 31, Number.POSITIVE_INFINITY]) {
+        await assert.rejects(it.run(() => 1, { ...options, deadline }), {
+          name: "ConfigError",
+          field: "deadline",
+          message: `deadline: ${deadline} ms is not allowed; allowed are instants up to 24.8 d from now() (milliseconds of the monotonic clock, not of Date.now())`,
+        });
+      }
+    }
+    assert.equal(it.snapshot().trialsInFlight, 0);
+    assert.equal(await it.run(() => 1, { deadline: clock.now + 2 ** 31 - 1 }), 1);
+  });
+
+  test("a deadline goes by now(), the clock of process.hrtime", async () => {
+    assert.ok(Math.abs(now() - Number(process.hrtime.bigint()) / 1e6) < 1_000);
+    const it = new CircuitBreaker();
+    assert.equal(await it.run(({ deadline }) => deadline! > now(), { deadline: now() + 60_000 }), true);
+    await assert.rejects(it.run(() => 1, { deadline: Date.now() + 500 }), { name: "ConfigError", field: "deadline" });
   });
 
   test("by the system's clock, with a real timer", async () => {

@@ -31,6 +31,23 @@ test("run answers what its function answers", async () => {
   assert.equal(await plain, 5);
 });
 
+test("judgements look into errors and values, annotated or not", () => {
+  class Failed extends Error {
+    status = 503;
+  }
+  const judged = new CircuitBreaker({
+    ignore: (error) => error.status < 500,
+    isFailure: (response) => response.status >= 500,
+    retryAfterOf: (failure) => failure.headers.get("retry-after") ?? new Date(),
+  });
+  const annotated = new CircuitBreaker({
+    ignore: (error: unknown) => error instanceof Failed,
+    isFailure: (response: { status: number }) => response.status >= 500,
+    retryAfterOf: (failure: Failed) => failure.status,
+  });
+  assert.ok(judged.decide().allowed && annotated.decide().allowed);
+});
+
 test("mistakes do not compile", () => {
   const mistakes = (): void => {
     // @ts-expect-error rate and capacity must be stated
