@@ -10,5 +10,6 @@ mod circuit_breaker;
 mod config_slots;
 mod event_ring;
 mod harness;
+mod retry_budget;
 mod storage;
 mod token_bucket;

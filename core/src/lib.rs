@@ -102,6 +102,7 @@ mod models {
     mod config_slots;
     mod event_ring;
     mod harness;
+    mod retry_budget;
     mod storage;
     mod token_bucket;
 }

@@ -46,6 +46,16 @@ fn token_bucket() {
 }
 
 #[test]
+fn backoff() {
+    replay("backoff", 5, bodies::backoff);
+}
+
+#[test]
+fn retry_budget() {
+    replay("retry_budget", 6, bodies::retry_budget);
+}
+
+#[test]
 fn event_ring() {
     replay("event_ring", 3, bodies::event_ring);
 }

@@ -1,14 +1,18 @@
 //! What the fuzz targets run, as plain functions of a byte string, so that a seeded test can replay the
 //! same without a fuzzer.
 
+mod backoff;
 mod circuit_breaker;
 mod config_text;
 mod event_ring;
 mod memory;
+mod retry_budget;
 mod source;
 mod token_bucket;
 
+pub use backoff::backoff;
 pub use circuit_breaker::circuit_breaker;
 pub use config_text::config_text;
 pub use event_ring::event_ring;
+pub use retry_budget::retry_budget;
 pub use token_bucket::token_bucket;

@@ -78,6 +78,8 @@ pub(super) const fn start(settings: &Settings, now: Instant) -> u64 {
 /// The word under other settings: what is there at `now` stays, as far as it fits.
 pub(super) fn carry_over(word: u64, old: &Settings, new: &Settings, now: Instant) -> u64 {
     let balance = Budget { word, settings: old, now }.balance();
+    // Where nothing flowed in, nobody has kept the time.
+    let word = if old.min_per_second == 0 { WRITTEN.put(word, present(now)) } else { word };
     let next = Budget { word, settings: new, now }.with(balance);
     CHANGES.put(next, CHANGES.get(next) + 1)
 }
