@@ -48,11 +48,13 @@ extern crate std;
 mod atomic;
 pub mod breaker;
 pub mod config;
+pub mod deadline;
 mod decision;
 mod key;
 #[cfg(any(test, seawall_loom, seawall_shuttle))]
 #[doc(hidden)]
 pub mod model_access;
+pub mod policy;
 mod random;
 pub mod rate;
 pub mod retry;
@@ -64,11 +66,16 @@ pub use breaker::{
     Refused, Settled, Snapshot, State, Token, Transition,
 };
 pub use config::{ConfigError, Factor, Ratio};
+pub use deadline::{Deadline, Timeouts, TimeoutsConfig};
 pub use decision::{Layer, Outcome, Reason, Rejection, SENTENCE, Sentence, Settlement, Span, When};
 pub use key::{Secret, hash};
+pub use policy::{Call, Finish, Policy, PolicyConfig, Step};
 pub use random::Random;
 pub use rate::{Fill, Grant, Refund, Reservation, TokenBucket, TokenBucketConfig};
-pub use retry::{Backoff, BackoffConfig, Growth, Jitter, RetryBudget, RetryBudgetConfig};
+pub use retry::{
+    Backoff, BackoffConfig, Evidence, Failure, Growth, Idempotent, Jitter, OnRetryAfter, Retry, RetryBudget,
+    RetryBudgetConfig, RetryConfig, Verdict, classify_status,
+};
 #[cfg(feature = "std")]
 pub use time::StdClock;
 pub use time::{Clock, Clocked, Instant, ManualClock, SLACK};

@@ -267,6 +267,18 @@ impl CircuitBreaker {
         Admission::of(answer, transition)
     }
 
+    /// What [`try_admit`](Self::try_admit) would answer, changing nothing.
+    ///
+    /// # Errors
+    /// Who would refuse, why and when to ask again.
+    pub fn peek(&self, now: Instant) -> Result<(), Rejection> {
+        let (word, words) = self.cell.read(SLOT).ok_or(UNCONFIGURED)?;
+        match step::step(word, &Settings::unpack(&words), Event::Admit { r: 0 }, now).1 {
+            Answer::Refused(rejection) => Err(rejection),
+            _ => Ok(()),
+        }
+    }
+
     /// A clean breaker's token, for callers to whom reading the clock is dear: neither it nor
     /// randomness is needed for that answer. `None`: undecided, [`try_admit`](Self::try_admit) decides.
     #[inline]

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part")]
 
+pub mod policy;
+
 use std::time::Duration;
 
 use seawall::{CircuitBreaker, Instant, Outcome, Permit, Settled, TokenBucket};

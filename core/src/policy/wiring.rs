@@ -1,0 +1,68 @@
+//! Which parts a call asks.
+
+use core::time::Duration;
+
+use super::config::{PolicyConfig, Settings};
+use crate::breaker::CircuitBreaker;
+use crate::config::ConfigError;
+use crate::deadline::Timeouts;
+use crate::rate::TokenBucket;
+use crate::retry::{Backoff, Retry, RetryBudget};
+
+/// The wiring of a call: its rules by value, the parts that calls share by reference. It is made once
+/// and shared, or put together anew for every poll; it holds no state of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Policy<'a> {
+    pub(super) settings: Settings,
+    pub(super) timeouts: Timeouts,
+    pub(super) retry: Option<(Retry, Backoff)>,
+    pub(super) budget: Option<&'a RetryBudget>,
+    pub(super) breaker: Option<&'a CircuitBreaker>,
+    pub(super) rate_limit: Option<&'a TokenBucket>,
+}
+
+impl<'a> Policy<'a> {
+    /// One attempt within these timeouts, which must be stated.
+    ///
+    /// # Errors
+    /// Which field is impossible.
+    pub const fn new(config: &PolicyConfig, timeouts: Timeouts) -> Result<Self, ConfigError> {
+        match config.settings() {
+            Ok(settings) => Ok(Self { settings, timeouts, retry: None, budget: None, breaker: None, rate_limit: None }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Retries by these rules, with these pauses.
+    #[must_use]
+    pub const fn retry(self, retry: Retry, backoff: Backoff) -> Self {
+        Self { retry: Some((retry, backoff)), ..self }
+    }
+
+    /// Only as many retries as this budget allows, which all calls to the dependency share.
+    #[must_use]
+    pub const fn budget(self, budget: &'a RetryBudget) -> Self {
+        Self { budget: Some(budget), ..self }
+    }
+
+    /// Every attempt asks this circuit breaker, and its end is told to it.
+    #[must_use]
+    pub const fn breaker(self, breaker: &'a CircuitBreaker) -> Self {
+        Self { breaker: Some(breaker), ..self }
+    }
+
+    /// Every attempt takes its cost from this rate limit.
+    #[must_use]
+    pub const fn rate_limit(self, rate_limit: &'a TokenBucket) -> Self {
+        Self { rate_limit: Some(rate_limit), ..self }
+    }
+}
+
+impl Policy<'_> {
+    /// What an attempt may take by its own timeouts: the attempt's, or the total where none is stated
+    /// or that is shorter.
+    pub(super) fn own_timeout(&self) -> Duration {
+        let timeout = |stated: Option<Duration>| stated.unwrap_or(Duration::MAX);
+        timeout(self.timeouts.attempt()).min(timeout(self.timeouts.total()))
+    }
+}
