@@ -6,7 +6,7 @@ pub mod policy;
 
 use std::time::Duration;
 
-use seawall::{CircuitBreaker, Instant, Outcome, Permit, Settled, TokenBucket};
+use seawall::{CircuitBreaker, Instant, Outcome, Permit, RetryBudget, Settled, TokenBucket};
 
 pub const MS: u64 = 1_000_000;
 pub const S: u64 = 1_000_000_000;
@@ -55,6 +55,7 @@ pub fn successes(breaker: &CircuitBreaker, count: usize, now: Instant) {
 pub trait State {}
 impl State for CircuitBreaker {}
 impl State for TokenBucket {}
+impl State for RetryBudget {}
 
 /// All words of a state as they stand.
 pub fn words<T: State>(state: &T) -> Vec<u64> {
