@@ -38,7 +38,7 @@ pub(super) fn model(name: &str, preemptions: Preemptions, body: impl Fn() + Send
     let mut builder = loom::model::Builder::new();
     let long = std::env::var_os("SEAWALL_LOOM_LONG").is_some();
     builder.preemption_bound = if long { preemptions.1 } else { preemptions.0 };
-    builder.max_branches = 5_000;
+    builder.max_branches = 20_000;
     if long {
         // What has not been explored by then is left to random schedules.
         builder.max_duration = Some(std::time::Duration::from_secs(60));

@@ -10,6 +10,7 @@ mod circuit_breaker;
 mod config_slots;
 mod event_ring;
 mod harness;
+mod long_window;
 mod retry_budget;
 mod storage;
 mod token_bucket;

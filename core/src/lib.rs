@@ -62,8 +62,8 @@ mod time;
 mod word;
 
 pub use breaker::{
-    Admission, Cause, CircuitBreaker, CircuitBreakerConfig, CleanCheck, ClockedPermit, ExpiredTrials, Mode, Permit,
-    Refused, Settled, Snapshot, State, Token, Transition,
+    Admission, Breaker, Cause, CircuitBreaker, CircuitBreakerConfig, CleanCheck, ClockedPermit, ExpiredTrials, Mode,
+    Permit, Refused, Settled, Snapshot, State, Token, Transition, WindowWord, WindowWords, window_words,
 };
 pub use config::{ConfigError, Factor, Ratio};
 pub use deadline::{Deadline, Timeouts, TimeoutsConfig};
@@ -109,6 +109,7 @@ mod models {
     mod config_slots;
     mod event_ring;
     mod harness;
+    mod long_window;
     mod retry_budget;
     mod storage;
     mod token_bucket;

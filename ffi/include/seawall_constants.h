@@ -132,12 +132,15 @@ enum sw_circuit_breaker_field {
      * parts per million of one; default 0.5)
      */
     SW_CIRCUIT_BREAKER_FAILURE_RATE_PPM = 1,
-    /* Rate mode: how many of the last calls are judged. 20 fit one word. (2 to 20; default 20) */
+    /*
+     * Rate mode: how many of the last calls are judged. 20 fit one word; a longer window needs storage beside
+     * it (`window_words`). (2 to 1024; default 20)
+     */
     SW_CIRCUIT_BREAKER_WINDOW = 2,
     /*
      * Rate mode: so many calls must be in the window before it may open. 10, or the window if that is
-     * shorter, so that the first failure after a start is not a rate of 100 %. (1 to 20; default 10, at most
-     * `window`)
+     * shorter, so that the first failure after a start is not a rate of 100 %. (1 to 1024; default 10, at
+     * most `window`)
      */
     SW_CIRCUIT_BREAKER_MINIMUM_CALLS = 3,
     /*

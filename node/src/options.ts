@@ -31,12 +31,13 @@ export interface CircuitBreakerOptions {
    */
   failureRate?: number;
   /**
-   * Rate mode: how many of the last calls are judged. 20 fit one word. (2 to 20; default 20)
+   * Rate mode: how many of the last calls are judged. 20 fit one word; a longer window needs storage beside
+   * it (`window_words`). (2 to 1024; default 20)
    */
   window?: number;
   /**
    * Rate mode: so many calls must be in the window before it may open. 10, or the window if that is shorter,
-   * so that the first failure after a start is not a rate of 100 %. (1 to 20; default 10, at most `window`)
+   * so that the first failure after a start is not a rate of 100 %. (1 to 1024; default 10, at most `window`)
    */
   minimumCalls?: number;
   /**

@@ -4,6 +4,8 @@ use crate::config::{ConfigError, choice, declare};
 use crate::word::bits::Bits;
 use crate::word::deadline;
 
+use super::room::{ONE_WORD, Room};
+
 choice! {
     /// What is chosen, as opposed to the measured [`State`](super::State).
     pub enum Mode {
@@ -58,11 +60,12 @@ declare! {
         /// common choice: below it, most calls still help somebody. Off where only
         /// `failure_threshold` is given.
         failure_rate: ratio [1, 1_000_000] = 500_000,
-        /// Rate mode: how many of the last calls are judged. 20 fit one word.
-        window: count [2, 20] = 20,
+        /// Rate mode: how many of the last calls are judged. 20 fit one word; a longer window needs
+        /// storage beside it (`window_words`).
+        window: count [2, 1_024] = 20,
         /// Rate mode: so many calls must be in the window before it may open. 10, or the window if
         /// that is shorter, so that the first failure after a start is not a rate of 100 %.
-        minimum_calls: count [1, 20] = ("10, at most `window`"),
+        minimum_calls: count [1, 1_024] = ("10, at most `window`"),
         /// A call that took longer than this is slow; 0 turns it off, since what is slow only the
         /// caller knows. In consecutive mode and for trials a slow success counts as a failure.
         slow_after: span [0, DAY] = 0,
@@ -123,13 +126,14 @@ impl CircuitBreakerConfig {
     /// # Errors
     /// The first that is impossible, with what would be possible.
     pub const fn check(&self) -> Result<(), ConfigError> {
-        match self.settings() {
+        match self.settings(Room::MOST) {
             Ok(_) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    pub(super) const fn settings(&self) -> Result<Settings, ConfigError> {
+    /// The settings for a breaker whose window has so much room.
+    pub(super) const fn settings(&self, room: Room) -> Result<Settings, ConfigError> {
         macro_rules! value {
             ($field:ident, $default:expr) => { value!($field, $default, u64::MAX) };
             ($field:ident, $default:expr, $max:expr $(, $because:literal)?) => {
@@ -146,7 +150,10 @@ impl CircuitBreakerConfig {
             if a > b { a } else { b }
         }
         let rate = self.is_rate();
-        let window = value!(window, 20);
+        let window = match self.value(Index::window, 20, room.calls()) {
+            Ok(window) => window,
+            Err(error) => return Err(room.explaining(error)),
+        };
         let threshold = if rate {
             value!(failure_threshold, NEVER, window, "at most window")
         } else {
@@ -246,34 +253,40 @@ impl AdmitSettings {
 ///
 /// | word | from the lowest bit on |
 /// |---|---|
-/// | 0 | mode 2, rate mode 1, expired trials 2, window 5, minimum calls 5, trials 4, close after 4, threshold 20, live bits 5 |
-/// | 1 | failure rate 20, slow rate 20 (parts per million) |
-/// | 2 | slow after 48 (ns) |
-/// | 3 | reset after 33, reset factor 15 (thousandths) |
-/// | 4 | reset cap 33, lease bits 5 |
-/// | 5 | max retry after 33 |
-/// | 6 | trial timeout 25, reset jitter 20 (parts per million) |
+/// | 0 | mode 2, rate mode 1, threshold 20, window 11, minimum calls (its low 9 bits), live bits 5 |
+/// | 1 | failure rate 20, slow rate 20 (parts per million), minimum calls (its high 8 bits) |
+/// | 2 | slow after 47 (ns) |
+/// | 3 | reset after 30, reset factor 15 (thousandths) |
+/// | 4 | reset cap 30, trials 4, close after 4, expired trials 2 |
+/// | 5 | max retry after 30 |
+/// | 6 | trial timeout 22, reset jitter 20 (parts per million), lease bits 5 |
+///
+/// The first says all that most admissions want to know, the first three all that judging an outcome does.
 pub(super) const WORDS: usize = 7;
 
 const MODE: Bits = Bits::new(0, 2);
 const RATE: Bits = Bits::new(2, 1);
-const EXPIRED: Bits = Bits::new(3, 2);
-const LONGEST: Bits = Bits::new(5, 5);
-const MINIMUM: Bits = Bits::new(10, 5);
-const TRIALS: Bits = Bits::new(15, 4);
-const CLOSE: Bits = Bits::new(19, 4);
-const THRESHOLD: Bits = Bits::new(23, 20);
+const THRESHOLD: Bits = Bits::new(3, 20);
+const LONGEST: Bits = Bits::new(23, 11);
+const MINIMUM_LOW: Bits = Bits::new(34, 9);
 const LIVE: Bits = Bits::new(43, 5);
 
 const FAILURE_RATE: Bits = Bits::new(0, 20);
 const SLOW_RATE: Bits = Bits::new(20, 20);
+const MINIMUM_HIGH: Bits = Bits::new(40, 8);
 
-const SPAN: Bits = Bits::new(0, 33);
-const FACTOR: Bits = Bits::new(33, 15);
-const LEASE: Bits = Bits::new(33, 5);
+const SLOW_AFTER: Bits = Bits::new(0, 47);
 
-const TIMEOUT: Bits = Bits::new(0, 25);
-const JITTER: Bits = Bits::new(25, 20);
+const SPAN: Bits = Bits::new(0, 30);
+const FACTOR: Bits = Bits::new(30, 15);
+
+const TRIALS: Bits = Bits::new(30, 4);
+const CLOSE: Bits = Bits::new(34, 4);
+const EXPIRED: Bits = Bits::new(38, 2);
+
+const TIMEOUT: Bits = Bits::new(0, 22);
+const JITTER: Bits = Bits::new(22, 20);
+const LEASE: Bits = Bits::new(42, 5);
 
 impl Settings {
     #[inline]
@@ -290,52 +303,104 @@ impl Settings {
         [
             MODE.of(self.mode as u64)
                 | RATE.of(self.rate as u64)
-                | EXPIRED.of(self.expired_trials as u64)
+                | THRESHOLD.of(self.threshold)
                 | LONGEST.of(self.window)
-                | MINIMUM.of(self.minimum_calls)
+                | MINIMUM_LOW.of(self.minimum_calls)
+                | LIVE.of(self.live_bits),
+            FAILURE_RATE.of(self.failure_rate)
+                | SLOW_RATE.of(self.slow_rate)
+                | MINIMUM_HIGH.of(self.minimum_calls >> MINIMUM_BITS),
+            SLOW_AFTER.of(self.slow_after),
+            SPAN.of(self.reset_after) | FACTOR.of(self.reset_factor),
+            SPAN.of(self.reset_cap)
                 | TRIALS.of(self.trials)
                 | CLOSE.of(self.close_after)
-                | THRESHOLD.of(self.threshold)
-                | LIVE.of(self.live_bits),
-            FAILURE_RATE.of(self.failure_rate) | SLOW_RATE.of(self.slow_rate),
-            self.slow_after,
-            SPAN.of(self.reset_after) | FACTOR.of(self.reset_factor),
-            SPAN.of(self.reset_cap) | LEASE.of(self.lease_bits),
+                | EXPIRED.of(self.expired_trials as u64),
             SPAN.of(self.max_retry_after),
-            TIMEOUT.of(self.trial_timeout) | JITTER.of(self.reset_jitter),
+            TIMEOUT.of(self.trial_timeout) | JITTER.of(self.reset_jitter) | LEASE.of(self.lease_bits),
         ]
     }
 
     /// As much of the settings as it takes to judge an outcome; the rest is zero.
-    #[inline]
-    pub(super) const fn judging(head: u64, rates: u64, slow_after: u64) -> Self {
-        Self::unpack(&[head, rates, slow_after, 0, 0, 0, 0])
+    #[inline(always)]
+    pub(super) const fn judging(head: u64, rates: u64, slow: u64, room: Room) -> Self {
+        Self::unpack(&[head, rates, slow, 0, 0, 0, 0], room)
     }
 
-    /// Any words are some settings: what a step divides by, shifts by or indexes with is cut to range.
-    #[inline]
-    pub(super) const fn unpack(words: &[u64; WORDS]) -> Self {
-        let [head, rates, slow_after, reset, cap, told, trial] = *words;
+    /// Any words are some settings: what a step divides by, shifts by or indexes with is cut to range,
+    /// a window that has no room to the longest that has.
+    #[inline(always)]
+    pub(super) const fn unpack(words: &[u64; WORDS], room: Room) -> Self {
+        let [head, rates, slow, reset, cap, told, trial] = *words;
+        let longest = room.calls();
         Self {
             mode: Mode::from_number(MODE.get(head)),
             rate: RATE.get(head) == 1,
-            expired_trials: ExpiredTrials::from_number(EXPIRED.get(head)),
-            window: if LONGEST.get(head) > 20 { 20 } else { LONGEST.get(head) },
-            minimum_calls: MINIMUM.get(head),
-            trials: TRIALS.get(head),
-            close_after: CLOSE.get(head),
+            expired_trials: ExpiredTrials::from_number(EXPIRED.get(cap)),
+            window: if LONGEST.get(head) > longest { longest } else { LONGEST.get(head) },
+            minimum_calls: MINIMUM_HIGH.get(rates) << MINIMUM_BITS | MINIMUM_LOW.get(head),
+            trials: TRIALS.get(cap),
+            close_after: CLOSE.get(cap),
             threshold: THRESHOLD.get(head),
             live_bits: LIVE.get(head),
-            lease_bits: LEASE.get(cap),
+            lease_bits: LEASE.get(trial),
             failure_rate: FAILURE_RATE.get(rates),
             slow_rate: SLOW_RATE.get(rates),
-            slow_after,
+            slow_after: SLOW_AFTER.get(slow),
             reset_after: SPAN.get(reset),
             reset_factor: FACTOR.get(reset),
             reset_cap: SPAN.get(cap),
             max_retry_after: SPAN.get(told),
             trial_timeout: TIMEOUT.get(trial),
             reset_jitter: JITTER.get(trial),
+        }
+    }
+
+    /// Whether the window is longer than one word holds.
+    #[inline(always)]
+    pub(super) const fn is_long(&self) -> bool {
+        self.rate && self.window > ONE_WORD
+    }
+}
+
+const MINIMUM_BITS: u32 = 9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::time::Duration;
+
+    #[test]
+    fn the_largest_settings_survive_their_packing() {
+        let largest = CircuitBreakerConfig::new()
+            .failure_threshold(1_024)
+            .failure_rate(crate::Ratio::ONE)
+            .window(1_024)
+            .minimum_calls(1_024)
+            .slow_after(Duration::from_nanos(DAY))
+            .slow_rate(crate::Ratio::ONE)
+            .trials(15)
+            .close_after(15)
+            .reset_after(Duration::from_nanos(7 * DAY))
+            .reset_factor(crate::Factor::times(32))
+            .reset_cap(Duration::from_nanos(7 * DAY))
+            .reset_jitter(crate::Ratio::ppm(900_000))
+            .max_retry_after(Duration::from_nanos(7 * DAY))
+            .trial_timeout(Duration::from_nanos(HOUR))
+            .expired_trials(ExpiredTrials::Close)
+            .mode(Mode::Shadow);
+        let longest_row = CircuitBreakerConfig::consecutive(1_000_000);
+        for config in [largest, longest_row, CircuitBreakerConfig::new(), CircuitBreakerConfig::new().window(2)] {
+            let settings = config.settings(Room::MOST).unwrap();
+            assert_eq!(Settings::unpack(&settings.pack(), Room::MOST), settings);
+        }
+    }
+
+    #[test]
+    fn a_window_without_room_is_cut_to_what_there_is() {
+        let settings = CircuitBreakerConfig::new().window(1_024).settings(Room::MOST).unwrap();
+        for (words, longest) in [(0, 20), (2, 20), (4, 25), (16, 121), (256, 1_024)] {
+            assert_eq!(Settings::unpack(&settings.pack(), Room::of(words)).window, longest);
         }
     }
 }

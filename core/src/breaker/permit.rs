@@ -3,10 +3,43 @@
 use core::borrow::Borrow;
 use core::ops::Deref;
 
+use super::room::{WindowWord, WindowWords};
 use super::token::Token;
 use super::{Admission, CircuitBreaker, Refused, Settled, Transition};
 use crate::decision::{Outcome, Rejection, Settlement};
 use crate::time::{Clock, Clocked, Instant};
+
+/// A circuit breaker of any window: what a permit needs of it.
+pub trait Breaker: sealed::Sealed {
+    #[doc(hidden)]
+    fn glance(&self, now: Instant) -> Option<Result<Token, Rejection>>;
+    #[doc(hidden)]
+    fn in_full(&self, now: Instant, r: u64) -> Admission;
+    #[doc(hidden)]
+    fn end(&self, token: Token, outcome: Outcome, granted: Instant, now: Instant, r: u64) -> Settled;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<S: super::WindowWords + ?Sized> Sealed for super::CircuitBreaker<S> {}
+}
+
+impl<S: WindowWords + ?Sized> Breaker for CircuitBreaker<S> {
+    #[inline(always)]
+    fn glance(&self, now: Instant) -> Option<Result<Token, Rejection>> {
+        self.admit_at_a_glance(now)
+    }
+
+    #[inline(always)]
+    fn in_full(&self, now: Instant, r: u64) -> Admission {
+        self.admit_in_full(now, r)
+    }
+
+    #[inline(always)]
+    fn end(&self, token: Token, outcome: Outcome, granted: Instant, now: Instant, r: u64) -> Settled {
+        self.settle(token, outcome, granted, now, r)
+    }
+}
 
 /// The right to make one call. `R` is how the breaker is held: `&CircuitBreaker`, `Arc<..>`,
 /// `&'static ..`.
@@ -16,7 +49,7 @@ use crate::time::{Clock, Clocked, Instant};
 /// place of a trial returns, and nothing is counted.
 #[derive(Debug)]
 #[must_use = "a permit that is dropped counts for nothing; settle it when the call has ended"]
-pub struct Permit<R: Deref<Target = CircuitBreaker>> {
+pub struct Permit<R: Deref<Target: Breaker>> {
     breaker: Option<R>,
     token: Token,
     granted: Instant,
@@ -24,7 +57,7 @@ pub struct Permit<R: Deref<Target = CircuitBreaker>> {
     transition: Option<Transition>,
 }
 
-impl<R: Deref<Target = CircuitBreaker>> Permit<R> {
+impl<R: Deref<Target: Breaker>> Permit<R> {
     /// Asks `breaker` for a permit.
     ///
     /// # Errors
@@ -38,11 +71,11 @@ impl<R: Deref<Target = CircuitBreaker>> Permit<R> {
             bypassed,
             transition,
         };
-        match breaker.admit_at_a_glance(now) {
+        match breaker.glance(now) {
             Some(Ok(token)) => Ok(permit(breaker, token, None, None)),
             Some(Err(rejection)) => Err(Refused { rejection, transition: None }),
             None => {
-                let Admission { verdict, bypassed, transition } = breaker.admit_in_full(now, r);
+                let Admission { verdict, bypassed, transition } = breaker.in_full(now, r);
                 match verdict {
                     Ok(token) => Ok(permit(breaker, token, bypassed, transition)),
                     Err(rejection) => Err(Refused { rejection, transition }),
@@ -83,7 +116,7 @@ impl<R: Deref<Target = CircuitBreaker>> Permit<R> {
         // Nothing is left to drop. Said here, so that the permit need not lie in memory for a drop.
         core::mem::forget(self);
         match breaker {
-            Some(breaker) => breaker.settle(token, outcome, granted, now, r),
+            Some(breaker) => breaker.end(token, outcome, granted, now, r),
             // A permit holds its breaker until it is settled, and settling consumes the permit.
             None => Settled { settlement: Settlement::Stale, transition: None },
         }
@@ -108,11 +141,11 @@ impl<R: Deref<Target = CircuitBreaker>> Permit<R> {
     }
 }
 
-impl<R: Deref<Target = CircuitBreaker>> Drop for Permit<R> {
+impl<R: Deref<Target: Breaker>> Drop for Permit<R> {
     #[inline]
     fn drop(&mut self) {
         if let Some(breaker) = self.breaker.take() {
-            breaker.settle(self.token, Outcome::Ignored, self.granted, self.granted, 0);
+            breaker.end(self.token, Outcome::Ignored, self.granted, self.granted, 0);
         }
     }
 }
@@ -120,12 +153,12 @@ impl<R: Deref<Target = CircuitBreaker>> Drop for Permit<R> {
 /// A permit that knows its clock.
 #[derive(Debug)]
 #[must_use = "a permit that is dropped counts for nothing; settle it when the call has ended"]
-pub struct ClockedPermit<'a, P: Borrow<CircuitBreaker>, C: Clock> {
-    permit: Permit<&'a CircuitBreaker>,
+pub struct ClockedPermit<'a, P, C: Clock, S: WindowWords + ?Sized = [WindowWord; 0]> {
+    permit: Permit<&'a CircuitBreaker<S>>,
     clocked: &'a Clocked<P, C>,
 }
 
-impl<'a, P: Borrow<CircuitBreaker>, C: Clock> ClockedPermit<'a, P, C> {
+impl<'a, P, C: Clock, S: WindowWords + ?Sized> ClockedPermit<'a, P, C, S> {
     /// See [`Permit::success`].
     pub fn success(self) -> Settled {
         self.settle(Outcome::Success)
@@ -152,17 +185,21 @@ impl<'a, P: Borrow<CircuitBreaker>, C: Clock> ClockedPermit<'a, P, C> {
     }
 
     /// The permit itself.
-    pub fn permit(&self) -> &Permit<&'a CircuitBreaker> {
+    pub fn permit(&self) -> &Permit<&'a CircuitBreaker<S>> {
         &self.permit
     }
 }
 
-impl<P: Borrow<CircuitBreaker>, C: Clock> Clocked<P, C> {
+impl<P, C: Clock> Clocked<P, C> {
     /// Asks for a permit now.
     ///
     /// # Errors
     /// Who refused, why and when to ask again.
-    pub fn admit(&self) -> Result<ClockedPermit<'_, P, C>, Refused> {
+    pub fn admit<S>(&self) -> Result<ClockedPermit<'_, P, C, S>, Refused>
+    where
+        P: Borrow<CircuitBreaker<S>>,
+        S: WindowWords + ?Sized,
+    {
         let permit = Permit::acquire(self.inner.borrow(), self.now(), self.random.next())?;
         Ok(ClockedPermit { permit, clocked: self })
     }

@@ -3,8 +3,10 @@
 use core::fmt::{self, Write};
 
 use super::config::{Mode, Settings};
+use super::long::Ring;
 use super::transition::Cause;
-use super::word::{FAILURES, GENERATION, IN_FLIGHT, LEASE, REOPENED, SETTLED, SUCCEEDED, State, UNTIL, WINDOW, Window};
+use super::window::Window;
+use super::word::{FAILURES, GENERATION, IN_FLIGHT, LEASE, REOPENED, SETTLED, SUCCEEDED, State, UNTIL, WINDOW};
 use crate::decision::{Sentence, Span};
 use crate::time::Instant;
 use crate::word::bits::Bits;
@@ -93,7 +95,7 @@ impl Report {
 }
 
 impl Snapshot {
-    pub(super) fn new(word: u64, settings: &Settings, report: &Report, now: Instant) -> Self {
+    pub(super) fn new(word: u64, settings: &Settings, ring: Ring<'_>, report: &Report, now: Instant) -> Self {
         let mut this = Self {
             state: State::of(word),
             mode: settings.mode,
@@ -122,7 +124,7 @@ impl Snapshot {
             this.changed_at = Some(Instant::from_nanos(CHANGED_AT.get(report.changed) << CHANGED_UNIT));
         }
         match this.state {
-            State::Closed => this.read_closed(word, settings),
+            State::Closed => this.read_closed(word, settings, ring),
             State::Open => {
                 this.reopened = REOPENED.get(word) as u32;
                 this.until = deadline::ahead(UNTIL.get(word), UNTIL.max(), now, 1 << settings.live_bits)
@@ -149,14 +151,18 @@ impl Snapshot {
         this
     }
 
-    fn read_closed(&mut self, word: u64, settings: &Settings) {
+    fn read_closed(&mut self, word: u64, settings: &Settings, ring: Ring<'_>) {
         if !settings.rate {
             self.calls = FAILURES.get(word) as u32;
             self.failed = self.calls;
             return;
         }
-        let window = Window::read(WINDOW.get(word), settings.window);
-        (self.calls, self.failed, self.slow) = (window.calls(), window.failed(), window.slow());
+        let figures = if settings.is_long() {
+            ring.newest(word, settings.window)
+        } else {
+            Window::read(WINDOW.get(word), settings.window).figures()
+        };
+        (self.calls, self.failed, self.slow) = (figures.calls, figures.failed, figures.slow);
         if self.calls > 0 && u64::from(self.calls) >= settings.minimum_calls {
             let ppm = |part: u32| Some((u64::from(part) * 1_000_000 / u64::from(self.calls)) as u32);
             self.failure_rate_ppm = ppm(self.failed);

@@ -1,7 +1,8 @@
 //! The breaker as a pure function: `step(word, settings, event, now) -> (word, answer)`.
 //!
 //! No atomics, no clock, no randomness of its own: everything a breaker does is here, and can be
-//! enumerated. Any word and any settings lead to some answer; none to a panic.
+//! enumerated. Any word and any settings lead to some answer; none to a panic. Of a window longer than one
+//! word it is also given the ring, which it only reads.
 //!
 //! | state | what happens | next | cause |
 //! |---|---|---|---|
@@ -14,11 +15,13 @@
 //! | any | by hand | open, half-open, closed | `tripped`, `half_opened`, `reset` |
 
 use super::config::{AdmitSettings, ExpiredTrials, Mode, Settings};
+use super::long::{self, Ring};
+use super::room::ONE_WORD;
 use super::token::{Kind, Token};
 use super::transition::{Cause, Transition};
+use super::window::Window;
 use super::word::{
     CLEAN, FAILURES, GENERATION, IN_FLIGHT, LEASE, REOPENED, SETTLED, SLOT, STATE, SUCCEEDED, State, UNTIL, WINDOW,
-    Window,
 };
 use crate::decision::{Layer, Outcome, Reason, Rejection, Settlement, When};
 use crate::random::between;
@@ -58,8 +61,8 @@ pub(super) enum Answer {
 pub(super) type Step = (u64, Answer, Option<Transition>);
 
 #[inline]
-pub(super) fn step(word: u64, settings: &Settings, event: Event, now: Instant) -> Step {
-    let at = Breaker { word, settings, now };
+pub(super) fn step(word: u64, settings: &Settings, ring: Ring<'_>, event: Event, now: Instant) -> Step {
+    let at = Breaker { word, settings, ring, now };
     match event {
         Event::Admit { r } => at.admit(r),
         Event::Settle { token, outcome, elapsed, r } => at.settle(token, outcome, elapsed, r),
@@ -124,12 +127,13 @@ pub(super) const fn open_refusal(until: Instant) -> Rejection {
 pub(super) fn settle_quietly(
     word: u64,
     settings: &Settings,
+    ring: Ring<'_>,
     token: Token,
     outcome: Outcome,
     elapsed: u64,
     now: Instant,
 ) -> Option<(u64, Settlement)> {
-    match (Breaker { word, settings, now }).settling(token, outcome, elapsed) {
+    match (Breaker { word, settings, ring, now }).settling(token, outcome, elapsed) {
         Settling::Quiet(next, settlement) => Some((next, settlement)),
         Settling::Trial | Settling::Opens { .. } => None,
     }
@@ -137,52 +141,102 @@ pub(super) fn settle_quietly(
 
 /// The word of a new breaker: closed, nothing learnt, in slot 0.
 pub(super) const fn fresh(settings: &Settings) -> u64 {
-    closed(0, settings, 0, if settings.rate { Window::EMPTY.stored() } else { 0 })
+    nothing_learnt(0, settings, 0)
 }
 
 /// The word as it is under other settings, which lie in `slot`: what was learnt is kept as far as it fits.
 ///
 /// Whether a word is clean depends on its settings, so an operation under way must never find the word it
 /// read under others. Slots come round after a few changes; each time their number falls the generation
-/// moves on, and what is in flight becomes stale. The places of trials are free when their lease ends.
-pub(super) fn carry_over(word: u64, slot: u64, old: &Settings, new: &Settings) -> u64 {
+/// moves on, and what is in flight becomes stale. So it is when a window goes from one word to more or back,
+/// so that no ring word ever means two things. The places of trials are free when their lease ends.
+pub(super) fn carry_over(word: u64, slot: u64, old: &Settings, new: &Settings, ring: Ring<'_>) -> u64 {
     let comes_round = slot <= SLOT.get(word);
-    let word = GENERATION.put(word, GENERATION.get(word) + u64::from(comes_round));
+    let closed = State::of(word) == State::Closed;
+    let another_kind = closed && old.is_long() != new.is_long();
+    let moved_on = GENERATION.put(word, GENERATION.get(word) + u64::from(comes_round || another_kind));
     match State::of(word) {
-        State::Open => word,
+        State::Open => moved_on,
+        State::Closed if new.is_long() => {
+            let learnt = if old.is_long() {
+                long::resized(word, old.window, new.window)
+            } else {
+                long::begun(newest(word, old, new.window, ring))
+            };
+            let figures = ring.newest(learnt, new.window);
+            closed_word(word, new, GENERATION.get(moved_on), learnt, figures.are_clean(new.window))
+        }
         State::Closed => {
             let learnt = match (old.rate, new.rate) {
                 (false, false) => FAILURES.get(word),
-                (true, true) => Window::read(WINDOW.get(word), new.window).stored(),
-                (true, false) => u64::from(Window::read(WINDOW.get(word), old.window).failures_in_a_row()),
-                (false, true) => {
-                    let failures = FAILURES.get(word).min(new.window);
-                    (0..failures).fold(Window::EMPTY, |window, _| window.push(true, false, new.window)).stored()
-                }
+                (true, false) if old.is_long() => ring.failures_in_a_row(word, old),
+                (true, false) => u64::from(newest(word, old, old.window, ring).failures_in_a_row()),
+                (_, true) => newest(word, old, new.window, ring).stored(),
             };
-            closed(word, new, GENERATION.get(word), learnt)
+            learnt_in_one_word(word, new, GENERATION.get(moved_on), learnt)
         }
         State::HalfOpen => {
             // A round that the new numbers would have ended goes on, one result short of its end.
             let succeeded = SUCCEEDED.get(word).min(new.close_after.saturating_sub(1));
             let failed = SETTLED.get(word).saturating_sub(SUCCEEDED.get(word));
             let failed = failed.min(new.trials.saturating_sub(new.close_after));
-            SETTLED.put(SUCCEEDED.put(word, succeeded), succeeded + failed)
+            SETTLED.put(SUCCEEDED.put(moved_on, succeeded), succeeded + failed)
         }
     }
 }
 
+/// The newest calls of a closed word, `longest` or 20 at most; failures in a row are failures.
+fn newest(word: u64, settings: &Settings, longest: u64, ring: Ring<'_>) -> Window {
+    if settings.is_long() {
+        ring.newest_in_one_word(word, settings).shorter(longest)
+    } else if settings.rate {
+        Window::read(WINDOW.get(word), settings.window).shorter(longest)
+    } else {
+        let failures = FAILURES.get(word).min(longest).min(ONE_WORD);
+        (0..failures).fold(Window::EMPTY, |window, _| window.push(true, false, ONE_WORD))
+    }
+}
+
 /// The counts behind a decision.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Figures {
     pub(super) calls: u32,
     pub(super) failed: u32,
     pub(super) slow: u32,
 }
 
-/// A closed word; it is clean when one more fast success would not change it.
-const fn closed(word: u64, settings: &Settings, generation: u64, learnt: u64) -> u64 {
+impl Figures {
+    /// With one more call.
+    fn and(self, failed: bool, slow: bool) -> Self {
+        Self {
+            calls: self.calls.saturating_add(1),
+            failed: self.failed.saturating_add(u32::from(failed)),
+            slow: self.slow.saturating_add(u32::from(slow)),
+        }
+    }
+
+    /// Whether they are those of a full window of fast successes.
+    fn are_clean(&self, window: u64) -> bool {
+        u64::from(self.calls) >= window && self.failed == 0 && self.slow == 0
+    }
+}
+
+/// A closed word that has learnt nothing yet.
+const fn nothing_learnt(word: u64, settings: &Settings, generation: u64) -> u64 {
+    if settings.is_long() {
+        return closed_word(word, settings, generation, long::begun(Window::EMPTY), false);
+    }
+    learnt_in_one_word(word, settings, generation, if settings.rate { Window::EMPTY.stored() } else { 0 })
+}
+
+/// A closed word that holds all of what was learnt.
+const fn learnt_in_one_word(word: u64, settings: &Settings, generation: u64, learnt: u64) -> u64 {
     let nothing_to_learn = if settings.rate { Window::is_clean(learnt, settings.window) } else { learnt == 0 };
+    closed_word(word, settings, generation, learnt, nothing_to_learn)
+}
+
+/// A closed word; it is clean when one more fast success would not change it.
+const fn closed_word(word: u64, settings: &Settings, generation: u64, learnt: u64, nothing_to_learn: bool) -> u64 {
     let clean = nothing_to_learn && settings.slow_after == 0 && matches!(settings.mode, Mode::Normal | Mode::Shadow);
     SLOT.of(SLOT.get(word)) | GENERATION.of(generation) | CLEAN.of(clean as u64) | WINDOW.of(learnt)
 }
@@ -201,6 +255,7 @@ enum Settling {
 struct Breaker<'a> {
     word: u64,
     settings: &'a Settings,
+    ring: Ring<'a>,
     now: Instant,
 }
 
@@ -361,10 +416,18 @@ impl Breaker<'_> {
     #[inline(always)]
     fn record(&self, outcome: Outcome, slow: bool) -> Settling {
         let failed = outcome != Outcome::Success;
-        let (learnt, figures, cause) = if self.settings.rate {
+        let (learnt, figures, cause) = if self.settings.is_long() {
+            if CLEAN.get(self.word) == 1 && !failed && !slow {
+                return Settling::Quiet(self.word, Settlement::Counted);
+            }
+            let kept = self.ring.newest(self.word, self.settings.window.saturating_sub(1));
+            let learnt = long::push(self.word, failed, slow, self.settings.window);
+            let figures = kept.and(failed, slow);
+            (learnt, figures, self.judge(&figures))
+        } else if self.settings.rate {
             let window = Window::read(WINDOW.get(self.word), self.settings.window);
             let window = window.push(failed, slow, self.settings.window);
-            let figures = Figures { calls: window.calls(), failed: window.failed(), slow: window.slow() };
+            let figures = window.figures();
             (window.stored(), figures, self.judge(&figures))
         } else {
             let bad = failed || slow;
@@ -377,9 +440,19 @@ impl Breaker<'_> {
         match (told, cause) {
             (Some(_), _) => Settling::Opens { cause: Cause::RetryAfter, told, figures },
             (None, Some(cause)) => Settling::Opens { cause, told, figures },
-            (None, None) => {
-                Settling::Quiet(closed(self.word, self.settings, self.generation(), learnt), Settlement::Counted)
-            }
+            (None, None) => Settling::Quiet(self.still_closed(learnt, &figures), Settlement::Counted),
+        }
+    }
+
+    /// The closed word with what it has learnt now.
+    #[inline(always)]
+    fn still_closed(&self, learnt: u64, figures: &Figures) -> u64 {
+        let generation = self.generation();
+        if self.settings.is_long() {
+            let nothing_to_learn = figures.are_clean(self.settings.window);
+            closed_word(self.word, self.settings, generation, learnt, nothing_to_learn)
+        } else {
+            learnt_in_one_word(self.word, self.settings, generation, learnt)
         }
     }
 
@@ -434,10 +507,8 @@ impl Breaker<'_> {
     /// The counts that the present state rests on.
     fn figures(&self) -> Figures {
         match self.state() {
-            State::Closed if self.settings.rate => {
-                let window = Window::read(WINDOW.get(self.word), self.settings.window);
-                Figures { calls: window.calls(), failed: window.failed(), slow: window.slow() }
-            }
+            State::Closed if self.settings.is_long() => self.ring.newest(self.word, self.settings.window),
+            State::Closed if self.settings.rate => Window::read(WINDOW.get(self.word), self.settings.window).figures(),
             State::Closed => {
                 let failures = FAILURES.get(self.word) as u32;
                 Figures { calls: failures, failed: failures, slow: 0 }
@@ -509,7 +580,7 @@ impl Breaker<'_> {
     }
 
     fn close(&self, generation: u64, cause: Cause, figures: Figures) -> (u64, Transition) {
-        let word = GENERATION.put(fresh(self.settings), generation) | SLOT.of(SLOT.get(self.word));
+        let word = nothing_learnt(self.word, self.settings, generation);
         (word, self.transition(State::Closed, cause, word, figures))
     }
 

@@ -6,7 +6,7 @@ pub mod policy;
 
 use std::time::Duration;
 
-use seawall::{CircuitBreaker, Instant, Outcome, Permit, RetryBudget, Settled, TokenBucket};
+use seawall::{CircuitBreaker, Instant, Outcome, Permit, RetryBudget, Settled, TokenBucket, WindowWord};
 
 pub const MS: u64 = 1_000_000;
 pub const S: u64 = 1_000_000_000;
@@ -53,7 +53,7 @@ pub fn successes(breaker: &CircuitBreaker, count: usize, now: Instant) {
 
 /// A state that consists of 64-bit atomics, to be looked at from outside.
 pub trait State {}
-impl State for CircuitBreaker {}
+impl<const N: usize> State for CircuitBreaker<[WindowWord; N]> {}
 impl State for TokenBucket {}
 impl State for RetryBudget {}
 

@@ -2,7 +2,9 @@
 
 use std::hint::black_box;
 
-use seawall::{CircuitBreaker, CircuitBreakerConfig, Instant, Mode, Outcome, Settlement, Token, When};
+use seawall::{
+    CircuitBreaker, CircuitBreakerConfig, Instant, Mode, Outcome, Settlement, Token, When, WindowWord, WindowWords,
+};
 
 use super::memory::Memory;
 use super::source::{Source, last};
@@ -18,22 +20,74 @@ pub fn circuit_breaker(data: &[u8]) -> usize {
 }
 
 fn against_the_model(source: &mut Source<'_>) -> usize {
+    match source.byte() % 4 {
+        0 => plain(source),
+        1 => with_words::<4>(source),
+        2 => with_words::<16>(source),
+        _ => with_words::<256>(source),
+    }
+}
+
+fn plain(source: &mut Source<'_>) -> usize {
     let config: CircuitBreakerConfig = source.config(&[]);
     let (breaker, model) = (CircuitBreaker::new(&config), Model::new(&config));
     assert_eq!(breaker.is_ok(), model.is_some(), "{config:?}: {breaker:?}");
-    let (Ok(breaker), Some(mut model)) = (breaker, model) else { return 1 };
+    let (Ok(breaker), Some(model)) = (breaker, model) else { return 1 };
+    side_by_side(source, &config, &breaker, model)
+}
+
+/// A breaker whose words hold a longer window, used through the form that knows no length.
+fn with_words<const N: usize>(source: &mut Source<'_>) -> usize {
+    let config: CircuitBreakerConfig = source.config(&[]);
+    let breaker = CircuitBreaker::<[WindowWord; N]>::with_words(&config);
+    let longest = if N == 256 { 1_024 } else { 8 * N as u64 - 7 };
+    let model = Model::with_room(&config, longest);
+    assert_eq!(breaker.is_ok(), model.is_some(), "{config:?}: {breaker:?}");
+    let (Ok(breaker), Some(model)) = (breaker, model) else { return 1 };
+    let breaker: &CircuitBreaker<[WindowWord]> = &breaker;
+    side_by_side(source, &config, breaker, model)
+}
+
+fn side_by_side<S: WindowWords + ?Sized>(
+    source: &mut Source<'_>,
+    config: &CircuitBreakerConfig,
+    breaker: &CircuitBreaker<S>,
+    mut model: Model,
+) -> usize {
     let mut recent = Vec::new();
-    let mut engine = Engine::new(&breaker);
+    let mut engine = Engine::new(breaker);
     let mut operations = 0;
-    while !source.is_empty() {
-        let step = step(source, model.permits());
+    let mut both = |step: Step, model: &mut Model| {
         let (got, want) = (engine.apply(&step), model.apply(&step));
         recent.push((step, want));
         assert_eq!(got, want, "engine and model differ after {operations} operations\n{config:?}\n{}", last(&recent));
-        remember(source, &got);
         operations += 1;
+        got
+    };
+    while !source.is_empty() {
+        if source.one_in(8) {
+            run_of_calls(source, &mut model, &mut both);
+        } else {
+            let step = step(source, model.permits());
+            let got = both(step, &mut model);
+            remember(source, &got);
+        }
     }
     operations
+}
+
+/// Up to 64 calls one after another, so that long windows fill.
+fn run_of_calls(source: &mut Source<'_>, model: &mut Model, both: &mut impl FnMut(Step, &mut Model) -> Answer) {
+    let now = source.tick();
+    let calls = source.byte() % 65;
+    let failing = source.bytes(8) & source.bytes(8) & source.bytes(8);
+    for call in 0..u64::from(calls) {
+        let admitted = both(Step { op: Op::Admit, now, r: 0 }, model);
+        if let Answer::Admitted { .. } = admitted {
+            let outcome = if failing >> call & 1 == 1 { Outcome::Failure } else { Outcome::Success };
+            both(Step { op: Op::Settle { permit: model.permits() - 1, outcome }, now, r: 0 }, model);
+        }
+    }
 }
 
 fn step(source: &mut Source<'_>, permits: usize) -> Step {
@@ -100,7 +154,8 @@ const WORDS: usize = size_of::<CircuitBreaker>() / 8;
 const SLOT_WORDS: usize = 7;
 
 fn on_any_bytes(source: &mut Source<'_>) -> usize {
-    let mut memory = Memory::arbitrary(source, WORDS, 3, 4, SLOT_WORDS);
+    let beside = [0, 1, 4, 16][source.below(4)];
+    let mut memory = Memory::arbitrary(source, WORDS + beside, 3, 4, SLOT_WORDS);
     let mut tokens = vec![Token::from_bits(0), Token::from_bits(u32::MAX)];
     let mut operations = 0;
     while !source.is_empty() {
@@ -108,7 +163,7 @@ fn on_any_bytes(source: &mut Source<'_>) -> usize {
         let kind = source.byte();
         let now = Instant::from_nanos(source.tick());
         let before = memory.words();
-        let breaker: &CircuitBreaker = memory.state();
+        let breaker: &CircuitBreaker<[WindowWord]> = memory.state();
         let may_write = match kind % 16 {
             0..=5 => {
                 let admission = breaker.try_admit(now, source.bytes(2));

@@ -1,14 +1,14 @@
 //! The engine's breaker, asked in the same words as the model.
 
-use seawall::{ChangeError, CircuitBreaker, Instant, Rejection, Token};
+use seawall::{ChangeError, CircuitBreaker, Instant, Rejection, Token, WindowWord, WindowWords};
 
 use super::ops::{Answer, Kind, Op, Step};
 
 /// The engine's breaker with the permits that it granted.
 #[derive(Debug)]
-pub struct Engine<'a> {
+pub struct Engine<'a, S: ?Sized = [WindowWord; 0]> {
     /// The breaker.
-    pub breaker: &'a CircuitBreaker,
+    pub breaker: &'a CircuitBreaker<S>,
     /// Its permits, in the order in which they were granted, each with its instant.
     pub permits: Vec<(Token, u64)>,
     /// What the last answer says as a sentence: a refusal, a snapshot or an error.
@@ -17,10 +17,10 @@ pub struct Engine<'a> {
     pub sentences: bool,
 }
 
-impl<'a> Engine<'a> {
+impl<'a, S: WindowWords + ?Sized> Engine<'a, S> {
     /// The engine's breaker, with no permits granted yet.
     #[must_use]
-    pub fn new(breaker: &'a CircuitBreaker) -> Self {
+    pub fn new(breaker: &'a CircuitBreaker<S>) -> Self {
         Self { breaker, permits: Vec::new(), sentence: None, sentences: false }
     }
 

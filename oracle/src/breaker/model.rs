@@ -21,6 +21,8 @@ const OPEN_REPEATS: u64 = 1 << 37;
 const LEASE_REPEATS: u64 = 1 << 25;
 /// More reopenings in a row than this are not told apart.
 const REOPENED: u64 = 15;
+/// A long window is kept in blocks of so many calls.
+const BLOCK: usize = 8;
 /// More failures in a row than this are not told apart.
 const ROW: u64 = (1 << 20) - 1;
 
@@ -34,8 +36,9 @@ struct Call {
 enum Phase {
     /// Consecutive mode: how many failed in a row.
     Row(u64),
-    /// Rate mode: the last calls, the oldest first.
-    Window(VecDeque<Call>),
+    /// Rate mode: the last calls, the oldest first; of a long window also how many lie in the newest
+    /// block of eight.
+    Window(VecDeque<Call>, usize),
     /// Until that unit.
     Open { until: u64, reopened: u64 },
     /// A round of trials.
@@ -63,6 +66,8 @@ struct Report {
 /// The plain model of a circuit breaker.
 #[derive(Clone, Debug)]
 pub struct Model {
+    /// The longest window that has room.
+    longest: u64,
     rules: Rules,
     /// The greatest reaches of all rules so far: a period outlives the rules that set it.
     open_reach: u64,
@@ -85,9 +90,16 @@ impl Model {
     /// A closed breaker, or `None` when the configuration is impossible.
     #[must_use]
     pub fn new(config: &CircuitBreakerConfig) -> Option<Self> {
-        let rules = Rules::of(config)?;
+        Self::with_room(config, 20)
+    }
+
+    /// The same with room for a window of so many calls.
+    #[must_use]
+    pub fn with_room(config: &CircuitBreakerConfig, longest: u64) -> Option<Self> {
+        let rules = Rules::of(config, longest)?;
         let phase = nothing_learnt(&rules);
         Some(Self {
+            longest,
             open_reach: rules.open_reach(),
             lease_reach: rules.lease_reach(),
             rules,
@@ -131,7 +143,7 @@ impl Model {
                 self.next_generation();
                 Answer::Changed(Some(self.close(Cause::Reset, Counts::default(), now)))
             }
-            Op::Configure(config) => match Rules::of(&config) {
+            Op::Configure(config) => match Rules::of(&config, self.longest) {
                 Some(mut rules) => {
                     if !states_mode(&config) {
                         rules.mode = self.rules.mode;
@@ -162,7 +174,7 @@ impl Model {
             _ => {}
         }
         match self.phase.clone() {
-            Phase::Row(_) | Phase::Window(_) => self.grant(Kind::Call, None, None, now),
+            Phase::Row(_) | Phase::Window(..) => self.grant(Kind::Call, None, None, now),
             Phase::Open { reopened, .. } => match self.open_until(now) {
                 Some(until) => self.refuse(no(Reason::Open, When::At(Instant::from_nanos(until))), None, now),
                 None => {
@@ -227,7 +239,7 @@ impl Model {
         let neutral = Answer::Settled { settlement: Settlement::Neutral, change: None };
         let stale = Answer::Settled { settlement: Settlement::Stale, change: None };
         let half_open = matches!(self.phase, Phase::HalfOpen { .. });
-        let closed = matches!(self.phase, Phase::Row(_) | Phase::Window(_));
+        let closed = matches!(self.phase, Phase::Row(_) | Phase::Window(..));
         match permit.kind {
             Kind::Bypass => return neutral,
             Kind::Call if !closed || permit.generation != self.generation => return stale,
@@ -262,8 +274,16 @@ impl Model {
                 *row = if failed || slow { (*row + 1).min(ROW) } else { 0 };
                 (*row >= self.rules.failure_threshold && *row > 0).then_some(Cause::FailureThreshold)
             }
-            Phase::Window(calls) => {
+            Phase::Window(calls, newest) => {
                 let rate = self.rules.rate.as_ref().expect("a window means rate mode");
+                let measured =
+                    matches!(self.rules.mode, Mode::Normal | Mode::Shadow) && self.rules.slow_after.is_none();
+                let good = |call: &Call| !call.failed && !call.slow;
+                if measured && !failed && calls.len() == rate.window && calls.iter().all(good) {
+                    // A window full of fast successes does not move for one more.
+                    return None;
+                }
+                *newest = *newest % BLOCK + 1;
                 calls.push_back(Call { failed, slow });
                 while calls.len() > rate.window {
                     calls.pop_front();
@@ -271,7 +291,7 @@ impl Model {
                 let share = |bad: usize| bad as f64 / calls.len() as f64;
                 let (failures, slows) =
                     (calls.iter().filter(|c| c.failed).count(), calls.iter().filter(|c| c.slow).count());
-                // A share of at most 20 calls and a rate in millionths are told apart by any float.
+                // A share of at most 1024 calls and a rate in millionths are told apart by any float.
                 if rate.failure_threshold.is_some_and(|most| failures as u64 >= most) {
                     Some(Cause::FailureThreshold)
                 } else if calls.len() < rate.minimum_calls {
@@ -364,20 +384,32 @@ impl Model {
 
     /// Other rules; what was learnt is kept as far as it fits.
     fn change(&mut self, rules: Rules) {
+        let closed = matches!(self.phase, Phase::Row(_) | Phase::Window(..));
+        let another_kind = closed && self.rules.is_long() != rules.is_long();
         let phase = match self.phase.clone() {
             Phase::Open { until, reopened } => Phase::Open { until, reopened },
             Phase::Row(row) => match &rules.rate {
                 None => Phase::Row(row),
                 Some(rate) => {
                     let failure = Call { failed: true, slow: false };
-                    Phase::Window((0..row.min(rate.window as u64)).map(|_| failure).collect())
+                    let most = if rules.is_long() { BLOCK } else { rate.window };
+                    let calls: VecDeque<_> = (0..row.min(most as u64)).map(|_| failure).collect();
+                    let newest = calls.len();
+                    Phase::Window(calls, newest)
                 }
             },
-            Phase::Window(mut calls) => match &rules.rate {
+            Phase::Window(mut calls, newest) => match &rules.rate {
                 None => Phase::Row(calls.iter().rev().take_while(|call| call.failed).count() as u64),
                 Some(rate) => {
-                    calls.drain(..calls.len().saturating_sub(rate.window));
-                    Phase::Window(calls)
+                    let most = match (self.rules.is_long(), rules.is_long()) {
+                        (false, true) => BLOCK,
+                        // Whole blocks, and the newest.
+                        (true, true) if calls.len() < rate.window => newest + (calls.len() - newest) / BLOCK * BLOCK,
+                        _ => rate.window,
+                    };
+                    calls.drain(..calls.len().saturating_sub(most));
+                    let newest = if self.rules.is_long() { newest } else { calls.len() };
+                    Phase::Window(calls, newest)
                 }
             },
             // A round that the new numbers would have ended goes on, one result short of its end.
@@ -393,7 +425,7 @@ impl Model {
         self.lease_reach = self.lease_reach.max(rules.lease_reach());
         (self.phase, self.rules) = (phase, rules);
         self.changes += 1;
-        if self.changes.is_multiple_of(CHANGES) {
+        if self.changes.is_multiple_of(CHANGES) || another_kind {
             self.next_generation();
             self.report = None;
         }
@@ -411,7 +443,7 @@ impl Model {
     fn counts(&self) -> Counts {
         match &self.phase {
             Phase::Row(row) => Counts { calls: *row, failed: *row, slow: 0 },
-            Phase::Window(calls) => Counts {
+            Phase::Window(calls, _) => Counts {
                 calls: calls.len() as u64,
                 failed: calls.iter().filter(|call| call.failed).count() as u64,
                 slow: calls.iter().filter(|call| call.slow).count() as u64,
@@ -456,7 +488,7 @@ impl Model {
         };
         match &self.phase {
             Phase::Row(_) => {}
-            Phase::Window(_) => {
+            Phase::Window(..) => {
                 let minimum = self.rules.rate.as_ref().map_or(0, |rate| rate.minimum_calls as u64);
                 if counts.calls >= minimum {
                     let ppm = |bad: u64| Some((bad * 1_000_000 / counts.calls) as u32);
@@ -495,12 +527,12 @@ fn no(reason: Reason, when: When) -> No {
 }
 
 fn nothing_learnt(rules: &Rules) -> Phase {
-    if rules.rate.is_some() { Phase::Window(VecDeque::new()) } else { Phase::Row(0) }
+    if rules.rate.is_some() { Phase::Window(VecDeque::new(), 0) } else { Phase::Row(0) }
 }
 
 fn state(phase: &Phase) -> State {
     match phase {
-        Phase::Row(_) | Phase::Window(_) => State::Closed,
+        Phase::Row(_) | Phase::Window(..) => State::Closed,
         Phase::Open { .. } => State::Open,
         Phase::HalfOpen { .. } => State::HalfOpen,
     }

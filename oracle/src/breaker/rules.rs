@@ -58,8 +58,9 @@ fn units(nanos: u64) -> u64 {
 }
 
 impl Rules {
-    /// The rules that a configuration states, or `None` when it is impossible.
-    pub(super) fn of(config: &CircuitBreakerConfig) -> Option<Self> {
+    /// The rules that a configuration states, or `None` when it is impossible for a breaker that has room
+    /// for so many calls.
+    pub(super) fn of(config: &CircuitBreakerConfig, longest: u64) -> Option<Self> {
         let given: BTreeMap<&str, u64> = CircuitBreakerConfig::FIELDS
             .iter()
             .enumerate()
@@ -76,7 +77,7 @@ impl Rules {
         if slow_after == 0 && given.contains_key("slow_rate") {
             return None;
         }
-        let window = possible("window", 2, 20, 20)?;
+        let window = possible("window", 2, longest, 20)?;
         let failure_threshold = possible("failure_threshold", 1, if rate_mode { window } else { 1_000_000 }, 5)?;
         let minimum_calls = possible("minimum_calls", 1, window, window.min(10))?;
         let failure_rate = possible("failure_rate", 1, 1_000_000, 500_000)?;
@@ -111,6 +112,11 @@ impl Rules {
                 _ => Expired::Close,
             },
         })
+    }
+
+    /// Whether the window takes more than the breaker's word.
+    pub(super) fn is_long(&self) -> bool {
+        self.rate.as_ref().is_some_and(|rate| rate.window > 20)
     }
 
     /// How far ahead an open period's end may lie and still count, in units: what it can have been set

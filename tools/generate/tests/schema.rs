@@ -39,7 +39,7 @@ fn alone(field: &Field, value: Value) -> Value {
     match field.name {
         "slow_rate" => config["slow_after"] = json!("1s"),
         "close_after" => config["trials"] = json!(15),
-        "minimum_calls" => config["window"] = json!(20),
+        "minimum_calls" => config["window"] = json!(1024),
         _ => {}
     }
     config
@@ -56,6 +56,7 @@ fn the_breakers_schema_and_the_engine_draw_the_same_lines() {
             let base = match field.name {
                 "slow_rate" => CircuitBreakerConfig::new().slow_after(core::time::Duration::from_secs(1)),
                 "close_after" => CircuitBreakerConfig::new().trials(15),
+                "minimum_calls" => CircuitBreakerConfig::new().window(1_024),
                 _ => CircuitBreakerConfig::new(),
             };
             let config = alone(field, written);
