@@ -8,8 +8,8 @@ use common::policy::{
 use common::{failures, millis, ms, secs, words};
 use seawall::policy::{End, Finish, Pause, PolicyConfig, Receipt, Step, Told};
 use seawall::{
-    CircuitBreaker, CircuitBreakerConfig, Deadline, Failure, Instant, Layer, Reason, RetryBudget, RetryBudgetConfig,
-    State, Timeouts, TokenBucket, TokenBucketConfig, When,
+    CircuitBreaker, CircuitBreakerConfig, Deadline, ExpiredTrials, Failure, Instant, Layer, Reason, RetryBudget,
+    RetryBudgetConfig, State, Timeouts, TokenBucket, TokenBucketConfig, When,
 };
 
 fn breaker(threshold: u64) -> CircuitBreaker {
@@ -58,6 +58,16 @@ fn an_open_breaker_is_final_for_a_retry() {
     let ending = ends(&mut call, &policy, ms(100));
     assert_eq!((ending.end, ending.attempts), (End::BreakerRefused, 2));
     assert_eq!(ending.failure, Some(Failure::Connection), "the last failure is known as well");
+}
+
+#[test]
+fn an_open_breaker_is_final_though_it_would_be_due_before_the_pause_is_over() {
+    let config = CircuitBreakerConfig::consecutive(1).reset_after(millis(50));
+    let breaker = CircuitBreaker::new(&config).expect("it is possible");
+    let policy = three().breaker(&breaker);
+    let mut call = started();
+    attempt(&mut call, &policy, down(), ms(0));
+    assert_eq!(ends(&mut call, &policy, ms(0)).end, End::BreakerRefused, "the pause would be 100 ms");
 }
 
 #[test]
@@ -156,6 +166,23 @@ fn a_trial_that_is_cancelled_comes_back_without_a_verdict() {
     ends(&mut call, &policy, secs(31));
     assert_eq!(breaker.state(secs(31)), State::HalfOpen, "no verdict");
     goes_out(&mut started(), &policy, secs(31));
+}
+
+#[test]
+fn asking_a_breaker_whose_trials_have_expired_changes_it_as_configured() {
+    let config = CircuitBreakerConfig::consecutive(1).expired_trials(ExpiredTrials::Open);
+    let breaker = CircuitBreaker::new(&config).expect("it is possible");
+    failures(&breaker, 1, ms(0));
+    let policy = three().breaker(&breaker);
+    // A trial that never ends.
+    goes_out(&mut started(), &policy, secs(31));
+    let mut call = started();
+    let said = steps(&mut call, &policy, secs(62));
+    assert!(matches!(said[0], Step::Changed(change) if change.to == State::Open), "{said:?}");
+    let ending = ends(&mut call, &policy, secs(62));
+    assert_eq!(ending.end, End::BreakerRefused);
+    let due = ending.retry_at().expect("an open breaker says when");
+    goes_out(&mut started(), &policy, due);
 }
 
 #[test]

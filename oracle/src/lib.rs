@@ -9,4 +9,5 @@ pub mod bodies;
 pub mod breaker;
 pub mod bucket;
 pub mod budget;
+pub mod policy;
 pub mod vectors;

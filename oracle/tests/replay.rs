@@ -56,6 +56,11 @@ fn retry_budget() {
 }
 
 #[test]
+fn policy() {
+    replay("policy", 7, bodies::policy);
+}
+
+#[test]
 fn event_ring() {
     replay("event_ring", 3, bodies::event_ring);
 }

@@ -103,17 +103,18 @@ impl Call {
                 // Nothing was written for it.
                 Some(permit) => (Some(permit), None),
                 None => {
-                    let attempt = self.last_attempt as u32;
-                    if let Err(refused) = breaker.peek(now) {
-                        return self.end(policy, End::BreakerRefused, attempt, Some(refused), now);
-                    }
-                    if let Some(Err(refused)) = self.rate_limit(policy, |limit, cost| limit.peek(cost, now)) {
+                    // What the breaker would refuse it is asked for all the same: then it has been asked, and
+                    // changes what is due for a change.
+                    if breaker.peek(now).is_ok()
+                        && let Some(Err(refused)) = self.rate_limit(policy, |limit, cost| limit.peek(cost, now))
+                    {
                         return self.rate_limited(policy, refused, now);
                     }
                     let admission = breaker.try_admit(now, r.rotate_left(32));
                     match admission.verdict {
                         Ok(permit) => (Some(permit), admission.transition),
                         Err(refused) => {
+                            let attempt = self.last_attempt as u32;
                             self.end(policy, End::BreakerRefused, attempt, Some(refused), now);
                             return admission.transition.map(Step::Changed);
                         }
