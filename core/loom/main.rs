@@ -11,6 +11,7 @@ mod config_slots;
 mod event_ring;
 mod harness;
 mod long_window;
+mod policy;
 mod retry_budget;
 mod storage;
 mod token_bucket;

@@ -110,6 +110,7 @@ mod models {
     mod event_ring;
     mod harness;
     mod long_window;
+    mod policy;
     mod retry_budget;
     mod storage;
     mod token_bucket;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use seawall::{CircuitBreaker, Instant, TokenBucket};
 use seawall_oracle::vectors::format::{FORMAT, File, config};
-use seawall_oracle::vectors::{breaker, bucket, files};
+use seawall_oracle::vectors::{breaker, bucket, files, policy};
 use serde_json::from_str;
 
 /// The texts of all files of a primitive.
@@ -70,10 +70,32 @@ fn token_bucket() {
 }
 
 #[test]
+fn whole_calls() {
+    let (mut scenarios, mut errors) = (0, 0);
+    for (name, text) in texts("policy") {
+        let file: File<policy::Line> = from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!((file.format, file.primitive.as_str()), (FORMAT, "policy"), "{name}");
+        for scenario in &file.scenarios {
+            let got = policy::replay(scenario);
+            for (place, (line, got)) in scenario.steps.iter().zip(got).enumerate() {
+                assert_eq!(got, line.expect, "{name}: {}, step {place}", scenario.name);
+            }
+            scenarios += 1;
+        }
+        for impossible in &file.config_errors {
+            let error = policy::refused(&policy::configs(&impossible.config));
+            assert_eq!(error, impossible.error, "{name}: {:?}", impossible.config);
+            errors += 1;
+        }
+    }
+    assert!(scenarios >= 50 && errors >= 15, "{scenarios} scenarios, {errors} errors");
+}
+
+#[test]
 fn no_file_is_stale_and_none_is_left_over() {
     let mut written = files();
     written.sort();
-    let present: Vec<_> = ["circuit_breaker", "token_bucket"]
+    let present: Vec<_> = ["circuit_breaker", "policy", "token_bucket"]
         .iter()
         .flat_map(|primitive| {
             texts(primitive).into_iter().map(move |(name, text)| (format!("{primitive}/{name}"), text))

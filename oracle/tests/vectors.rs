@@ -4,7 +4,7 @@
 use seawall_oracle::breaker::Model as BreakerModel;
 use seawall_oracle::bucket::Model as BucketModel;
 use seawall_oracle::vectors::format::{File, config};
-use seawall_oracle::vectors::{breaker, bucket, files};
+use seawall_oracle::vectors::{breaker, bucket, files, policy};
 
 #[test]
 fn circuit_breaker() {
@@ -48,4 +48,20 @@ fn token_bucket() {
         }
     }
     assert!(steps > 200, "only {steps} steps");
+}
+
+#[test]
+fn whole_calls() {
+    let mut steps = 0;
+    for (name, text) in files().iter().filter(|(name, _)| name.starts_with("policy/")) {
+        let file: File<policy::Line> = serde_json::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        for scenario in &file.scenarios {
+            let answers = policy::model(scenario);
+            for (place, (line, answer)) in scenario.steps.iter().zip(answers).enumerate() {
+                assert_eq!(answer, line.expect, "{name}: {}, step {place}", scenario.name);
+                steps += 1;
+            }
+        }
+    }
+    assert!(steps > 300, "only {steps} steps");
 }

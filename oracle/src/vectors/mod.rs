@@ -3,6 +3,7 @@
 pub mod breaker;
 pub mod bucket;
 pub mod format;
+pub mod policy;
 mod scenarios;
 
 use format::{FORMAT, File, Impossible, Scenario};
@@ -24,6 +25,11 @@ pub fn files() -> Vec<Written> {
     }
     let errors = scenarios::bucket_errors().iter().map(bucket::impossible).collect();
     files.push(write::<bucket::Line>("token_bucket", "config_errors", Vec::new(), errors));
+    for (name, scenarios) in scenarios::policy() {
+        files.push(write("policy", name, scenarios, Vec::new()));
+    }
+    let errors = scenarios::policy_errors().iter().map(policy::impossible).collect();
+    files.push(write::<policy::Line>("policy", "config_errors", Vec::new(), errors));
     files
 }
 

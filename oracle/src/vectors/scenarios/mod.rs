@@ -10,11 +10,14 @@ mod bucket_basic;
 mod bucket_change;
 mod bucket_reserve;
 mod errors;
+#[rustfmt::skip]
+mod policy;
 
 use super::format::Scenario;
-use super::{breaker, bucket};
+use super::{breaker, bucket, policy as calls};
 
 pub(super) use errors::{breaker as breaker_errors, bucket as bucket_errors};
+pub(super) use policy::errors as policy_errors;
 
 type Group<S> = (&'static str, Vec<Scenario<S>>);
 
@@ -31,4 +34,8 @@ pub(super) fn breaker() -> Vec<Group<breaker::Line>> {
 
 pub(super) fn bucket() -> Vec<Group<bucket::Line>> {
     vec![("basic", bucket_basic::all()), ("reserve", bucket_reserve::all()), ("change", bucket_change::all())]
+}
+
+pub(super) fn policy() -> Vec<Group<calls::Line>> {
+    vec![("attempts", policy::attempts()), ("time", policy::time()), ("parts", policy::parts())]
 }
