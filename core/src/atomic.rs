@@ -40,7 +40,7 @@ pub(crate) use core::sync::atomic::Ordering;
 
 #[cfg(not(any(seawall_loom, seawall_shuttle)))]
 mod imp {
-    pub(crate) use portable_atomic::AtomicU64;
+    pub(crate) use portable_atomic::{AtomicU64, fence};
 
     #[cfg(not(feature = "accept-locking-atomics"))]
     const _: () = assert!(
@@ -57,8 +57,12 @@ mod imp {
 
     #[cfg(seawall_loom)]
     use loom::sync::atomic::AtomicU64 as Inner;
+    #[cfg(seawall_loom)]
+    pub(crate) use loom::sync::atomic::fence;
     #[cfg(seawall_shuttle)]
     use shuttle::sync::atomic::AtomicU64 as Inner;
+    #[cfg(seawall_shuttle)]
+    pub(crate) use shuttle::sync::atomic::fence;
 
     /// The real interface, over a model checker's atomic.
     #[derive(Debug)]
@@ -211,6 +215,6 @@ mod imp {
     }
 }
 
-pub(crate) use imp::AtomicU64;
 #[cfg(any(seawall_loom, seawall_shuttle))]
 pub(crate) use imp::faults;
+pub(crate) use imp::{AtomicU64, fence};

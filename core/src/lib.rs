@@ -63,7 +63,7 @@ mod word;
 
 pub use breaker::{
     Admission, Breaker, Cause, CircuitBreaker, CircuitBreakerConfig, CleanCheck, ClockedPermit, ExpiredTrials, Mode,
-    Permit, Refused, Settled, Snapshot, State, Token, Transition, WindowWord, WindowWords, window_words,
+    Permit, Refused, Settled, Snapshot, State, Token, Transition, WindowWord, WindowWords, bucket_words, window_words,
 };
 pub use config::{ConfigError, Factor, Ratio};
 pub use deadline::{Deadline, Timeouts, TimeoutsConfig};
@@ -112,6 +112,7 @@ mod models {
     mod long_window;
     mod policy;
     mod retry_budget;
+    mod span_window;
     mod storage;
     mod token_bucket;
 }

@@ -312,8 +312,8 @@ typedef struct SW_ALIGNED(8) sw_circuit_breaker {
 
 /**
  * How a circuit breaker judges. Begin with `sw_circuit_breaker_config_default()` and set what you
- * want otherwise. Consecutive mode unless one of `failure_rate_ppm`, `window`, `minimum_calls` and
- * `slow_rate_ppm` is set, which make it rate mode. Meaning, range and default of each field are told
+ * want otherwise. Consecutive mode unless one of `failure_rate_ppm`, `window`, `window_span_ns`,
+ * `minimum_calls` and `slow_rate_ppm` is set, which make it rate mode. Meaning, range and default of each field are told
  * at `enum sw_circuit_breaker_field` (seawall_constants.h). Spans are nanoseconds, ratios parts per
  * million.
  */
@@ -321,6 +321,8 @@ typedef struct sw_circuit_breaker_config {
     uint64_t failure_threshold;
     uint64_t failure_rate_ppm;
     uint64_t window;
+    uint64_t window_span_ns;
+    uint64_t buckets;
     uint64_t minimum_calls;
     uint64_t slow_after_ns;
     uint64_t slow_rate_ppm;

@@ -116,8 +116,8 @@ enum sw_jitter {
 };
 
 /*
- * How a circuit breaker judges. Consecutive mode unless one of failure_rate, window, minimum_calls and
- * slow_rate is given, which make it rate mode.
+ * How a circuit breaker judges. Consecutive mode unless one of failure_rate, window, window_span,
+ * minimum_calls and slow_rate is given, which make it rate mode.
  */
 enum sw_circuit_breaker_field {
     /*
@@ -138,68 +138,79 @@ enum sw_circuit_breaker_field {
      */
     SW_CIRCUIT_BREAKER_WINDOW = 2,
     /*
-     * Rate mode: so many calls must be in the window before it may open. 10, or the window if that is
-     * shorter, so that the first failure after a start is not a rate of 100 %. (1 to 1024; default 10, at
-     * most `window`)
+     * Rate mode: the calls of this span are judged instead of a number of calls. Its end moves on bucket by
+     * bucket. It needs storage (`bucket_words`). Unlike a window full of good calls it is written by every
+     * call. (10 ms to 24 h; default none: calls are counted)
      */
-    SW_CIRCUIT_BREAKER_MINIMUM_CALLS = 3,
+    SW_CIRCUIT_BREAKER_WINDOW_SPAN_NS = 3,
+    /*
+     * Into how many buckets `window_span` is divided: so much of it leaves the window at once. A tenth by
+     * default, the field's common choice; more cost time, since a judgement sums them. (10 to 60; default 10)
+     */
+    SW_CIRCUIT_BREAKER_BUCKETS = 4,
+    /*
+     * Rate mode: so many calls must be in the window before it may open. 10, or the window if that is
+     * shorter, so that the first failure after a start is not a rate of 100 %. Where fewer calls come than
+     * that within a `window_span`, it never opens. (1 to 100000; default 10, at most `window`)
+     */
+    SW_CIRCUIT_BREAKER_MINIMUM_CALLS = 5,
     /*
      * A call that took longer than this is slow; 0 turns it off, since what is slow only the caller knows. In
      * consecutive mode and for trials a slow success counts as a failure. (0 ns to 24 h; default off)
      */
-    SW_CIRCUIT_BREAKER_SLOW_AFTER_NS = 4,
+    SW_CIRCUIT_BREAKER_SLOW_AFTER_NS = 6,
     /*
      * Rate mode: it opens when at least this share of the window was slow. All of it: slowness alone opens it
      * only when nothing else is left. (1 to 1000000 parts per million of one; default 1)
      */
-    SW_CIRCUIT_BREAKER_SLOW_RATE_PPM = 5,
+    SW_CIRCUIT_BREAKER_SLOW_RATE_PPM = 7,
     /*
      * How many trial calls a half-open round lets out, and the most that are out at once. One in consecutive
      * mode; three in rate mode, so that one lucky success does not close it. (1 to 15; default 1 in
      * consecutive mode, 3 in rate mode)
      */
-    SW_CIRCUIT_BREAKER_TRIALS = 6,
+    SW_CIRCUIT_BREAKER_TRIALS = 8,
     /*
      * So many successful trials close it; it reopens as soon as they can no longer be reached. All of them by
      * default: a dependency that fails one call in three has not recovered. (1 to 15; default `trials`)
      */
-    SW_CIRCUIT_BREAKER_CLOSE_AFTER = 7,
+    SW_CIRCUIT_BREAKER_CLOSE_AFTER = 9,
     /*
      * How long it stays open before the first trial. Long enough to recover, short enough not to prolong the
      * outage. (1 ms to 7 d; default 30 s)
      */
-    SW_CIRCUIT_BREAKER_RESET_AFTER_NS = 8,
+    SW_CIRCUIT_BREAKER_RESET_AFTER_NS = 10,
     /*
      * Each reopening multiplies the open period by this. 1: the period is what was stated. (1000 to 32000
      * thousandths; default 1)
      */
-    SW_CIRCUIT_BREAKER_RESET_FACTOR_PERMILLE = 9,
+    SW_CIRCUIT_BREAKER_RESET_FACTOR_PERMILLE = 11,
     /*
      * The longest open period that `reset_factor` and `reset_jitter` lead to. (1 ms to 7 d; default 5 min, at
      * least `reset_after`)
      */
-    SW_CIRCUIT_BREAKER_RESET_CAP_NS = 10,
+    SW_CIRCUIT_BREAKER_RESET_CAP_NS = 12,
     /*
      * Spreads the open period by this share either way, never above `reset_cap`, so that a fleet does not
      * come back in one instant. 0: without randomness there is none. (0 to 900000 parts per million of one;
      * default 0)
      */
-    SW_CIRCUIT_BREAKER_RESET_JITTER_PPM = 11,
+    SW_CIRCUIT_BREAKER_RESET_JITTER_PPM = 13,
     /* The longest open period that a dependency may ask for (`Retry-After`). (1 ms to 7 d; default 60 min) */
-    SW_CIRCUIT_BREAKER_MAX_RETRY_AFTER_NS = 12,
+    SW_CIRCUIT_BREAKER_MAX_RETRY_AFTER_NS = 14,
     /*
      * Trials of a round share one lease, which starts anew whenever another goes out. Trials that are not
      * settled when it ends have expired: their places are free and their late results are stale. (1 ms to 60
      * min; default `reset_after`, at most 1 h)
      */
-    SW_CIRCUIT_BREAKER_TRIAL_TIMEOUT_NS = 13,
+    SW_CIRCUIT_BREAKER_TRIAL_TIMEOUT_NS = 15,
     /*
      * What follows when trials expire. Another round: a caller that died says nothing about the dependency.
      * (again, open, close; default again)
      */
-    SW_CIRCUIT_BREAKER_EXPIRED_TRIALS = 14,
+    SW_CIRCUIT_BREAKER_EXPIRED_TRIALS = 16,
     /* What it does with what it measures. (normal, forced-open, disabled, shadow; default normal) */
-    SW_CIRCUIT_BREAKER_MODE = 15,
+    SW_CIRCUIT_BREAKER_MODE = 17,
 };
 
 /* How fast, and how much at once. rate and capacity must be stated. */

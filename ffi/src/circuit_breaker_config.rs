@@ -14,8 +14,8 @@ use crate::text;
 pub const SW_DEFAULT: u64 = 0xFFFF_FFFF_FFFF_DEFA;
 
 /// How a circuit breaker judges. Begin with `sw_circuit_breaker_config_default()` and set what you
-/// want otherwise. Consecutive mode unless one of `failure_rate_ppm`, `window`, `minimum_calls` and
-/// `slow_rate_ppm` is set, which make it rate mode. Meaning, range and default of each field are told
+/// want otherwise. Consecutive mode unless one of `failure_rate_ppm`, `window`, `window_span_ns`,
+/// `minimum_calls` and `slow_rate_ppm` is set, which make it rate mode. Meaning, range and default of each field are told
 /// at `enum sw_circuit_breaker_field` (seawall_constants.h). Spans are nanoseconds, ratios parts per
 /// million.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +24,8 @@ pub struct sw_circuit_breaker_config {
     pub failure_threshold: u64,
     pub failure_rate_ppm: u64,
     pub window: u64,
+    pub window_span_ns: u64,
+    pub buckets: u64,
     pub minimum_calls: u64,
     pub slow_after_ns: u64,
     pub slow_rate_ppm: u64,
@@ -49,6 +51,8 @@ impl sw_circuit_breaker_config {
             self.failure_threshold,
             self.failure_rate_ppm,
             self.window,
+            self.window_span_ns,
+            self.buckets,
             self.minimum_calls,
             self.slow_after_ns,
             self.slow_rate_ppm,
@@ -78,6 +82,8 @@ pub extern "C" fn sw_circuit_breaker_config_default() -> sw_circuit_breaker_conf
         failure_threshold: SW_DEFAULT,
         failure_rate_ppm: SW_DEFAULT,
         window: SW_DEFAULT,
+        window_span_ns: SW_DEFAULT,
+        buckets: SW_DEFAULT,
         minimum_calls: SW_DEFAULT,
         slow_after_ns: SW_DEFAULT,
         slow_rate_ppm: SW_DEFAULT,
@@ -165,6 +171,8 @@ mod tests {
                 failure_threshold,
                 failure_rate_ppm,
                 window,
+                window_span_ns,
+                buckets,
                 minimum_calls,
                 slow_after_ns,
                 slow_rate_ppm,
@@ -194,7 +202,7 @@ mod tests {
         let mut config = sw_circuit_breaker_config_default();
         assert_eq!(config.core(), CircuitBreakerConfig::new());
         config.reset_jitter_ppm = 7;
-        assert_eq!(config.core(), CircuitBreakerConfig::new().with(11, 7));
+        assert_eq!(config.core(), CircuitBreakerConfig::new().with(13, 7));
         let impossible = |field: &Field| field.min <= SW_DEFAULT && SW_DEFAULT <= field.max;
         assert!(!CircuitBreakerConfig::FIELDS.iter().any(impossible), "the sentinel is a value of a field");
         assert!(

@@ -18,6 +18,7 @@ pub(crate) static CLOCKS: Slab<Manual> = Slab::new(Kind::Clock);
 
 /// What a shared object was made from, to tell whether somebody else means the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "one for each name in use, and mostly breakers")]
 pub(crate) enum Origin {
     Breaker(CircuitBreakerConfig),
     Bucket(TokenBucketConfig),

@@ -14,8 +14,8 @@ export type Growth = "exponential" | "linear" | "constant";
 export type Jitter = "full" | "equal" | "decorrelated" | "proportional" | "none";
 
 /**
- * How a circuit breaker judges. Consecutive mode unless one of failureRate, window, minimumCalls and slowRate
- * is given, which make it rate mode.
+ * How a circuit breaker judges. Consecutive mode unless one of failureRate, window, windowSpan, minimumCalls
+ * and slowRate is given, which make it rate mode.
  */
 export interface CircuitBreakerOptions {
   /**
@@ -36,8 +36,20 @@ export interface CircuitBreakerOptions {
    */
   window?: number;
   /**
+   * Rate mode: the calls of this span are judged instead of a number of calls. Its end moves on bucket by
+   * bucket. It needs storage (`bucket_words`). Unlike a window full of good calls it is written by every
+   * call. (10 ms to 24 h; default none: calls are counted)
+   */
+  windowSpan?: Span;
+  /**
+   * Into how many buckets `windowSpan` is divided: so much of it leaves the window at once. A tenth by
+   * default, the field's common choice; more cost time, since a judgement sums them. (10 to 60; default 10)
+   */
+  buckets?: number;
+  /**
    * Rate mode: so many calls must be in the window before it may open. 10, or the window if that is shorter,
-   * so that the first failure after a start is not a rate of 100 %. (1 to 1024; default 10, at most `window`)
+   * so that the first failure after a start is not a rate of 100 %. Where fewer calls come than that within a
+   * `windowSpan`, it never opens. (1 to 100000; default 10, at most `window`)
    */
   minimumCalls?: number;
   /**

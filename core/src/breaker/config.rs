@@ -5,6 +5,7 @@ use crate::word::bits::Bits;
 use crate::word::deadline;
 
 use super::room::{ONE_WORD, Room};
+use super::timed::Width;
 
 choice! {
     /// What is chosen, as opposed to the measured [`State`](super::State).
@@ -38,7 +39,7 @@ const DAY: u64 = 24 * HOUR;
 
 declare! {
     /// How a circuit breaker judges. Consecutive mode unless one of `failure_rate`, `window`,
-    /// `minimum_calls` and `slow_rate` is given, which make it rate mode.
+    /// `window_span`, `minimum_calls` and `slow_rate` is given, which make it rate mode.
     ///
     /// ```
     /// use core::time::Duration;
@@ -63,9 +64,17 @@ declare! {
         /// Rate mode: how many of the last calls are judged. 20 fit one word; a longer window needs
         /// storage beside it (`window_words`).
         window: count [2, 1_024] = 20,
+        /// Rate mode: the calls of this span are judged instead of a number of calls. Its end moves on
+        /// bucket by bucket. It needs storage (`bucket_words`). Unlike a window full of good calls it
+        /// is written by every call.
+        window_span: span [10 * MS, DAY] = ("none: calls are counted"),
+        /// Into how many buckets `window_span` is divided: so much of it leaves the window at once. A tenth by
+        /// default, the field's common choice; more cost time, since a judgement sums them.
+        buckets: count [10, 60] = 10,
         /// Rate mode: so many calls must be in the window before it may open. 10, or the window if
-        /// that is shorter, so that the first failure after a start is not a rate of 100 %.
-        minimum_calls: count [1, 1_024] = ("10, at most `window`"),
+        /// that is shorter, so that the first failure after a start is not a rate of 100 %. Where
+        /// fewer calls come than that within a `window_span`, it never opens.
+        minimum_calls: count [1, 100_000] = ("10, at most `window`"),
         /// A call that took longer than this is slow; 0 turns it off, since what is slow only the
         /// caller knows. In consecutive mode and for trials a slow success counts as a failure.
         slow_after: span [0, DAY] = 0,
@@ -113,6 +122,8 @@ impl CircuitBreakerConfig {
     pub const fn is_rate(&self) -> bool {
         self.given(Index::failure_rate).is_some()
             || self.given(Index::window).is_some()
+            || self.given(Index::window_span).is_some()
+            || self.given(Index::buckets).is_some()
             || self.given(Index::minimum_calls).is_some()
             || self.given(Index::slow_rate).is_some()
     }
@@ -149,12 +160,39 @@ impl CircuitBreakerConfig {
         const fn max(a: u64, b: u64) -> u64 {
             if a > b { a } else { b }
         }
+        const fn left_out(field: Index, given: u64, because: &'static str) -> ConfigError {
+            ConfigError::range(&CircuitBreakerConfig::FIELDS[field as usize], given, 1, 0).because(because)
+        }
         let rate = self.is_rate();
         let window = match self.value(Index::window, 20, room.calls()) {
             Ok(window) => window,
             Err(error) => return Err(room.explaining(error)),
         };
-        let threshold = if rate {
+        let (window, width) = match self.given(Index::window_span) {
+            None => match self.given(Index::buckets) {
+                Some(given) => return Err(left_out(Index::buckets, given, "window_span is not given")),
+                None => (window, Width::NONE),
+            },
+            Some(given) => {
+                if let Some(calls) = self.given(Index::window) {
+                    return Err(left_out(Index::window, calls, "window_span is given"));
+                }
+                let (span, buckets) = (value!(window_span, 0), value!(buckets, 10));
+                if !room.has(Self::FIELDS[Index::buckets as usize].min) {
+                    return Err(left_out(Index::window_span, given, "its buckets need storage"));
+                }
+                if !room.has(buckets) {
+                    let spec = &Self::FIELDS[Index::buckets as usize];
+                    let error = ConfigError::range(spec, buckets, spec.min, room.words() as u64);
+                    return Err(error.because("more need more storage"));
+                }
+                (buckets, Width::of(span, buckets))
+            }
+        };
+        let timed = self.given(Index::window_span).is_some();
+        let threshold = if timed {
+            value!(failure_threshold, NEVER)
+        } else if rate {
             value!(failure_threshold, NEVER, window, "at most window")
         } else {
             value!(failure_threshold, 5)
@@ -162,9 +200,7 @@ impl CircuitBreakerConfig {
         let counts = rate && self.given(Index::failure_threshold).is_some();
         let slow_after = value!(slow_after, 0);
         if let (0, Some(given)) = (slow_after, self.given(Index::slow_rate)) {
-            return Err(
-                ConfigError::range(&Self::FIELDS[Index::slow_rate as usize], given, 1, 0).because("slow_after is off")
-            );
+            return Err(left_out(Index::slow_rate, given, "slow_after is off"));
         }
         let trials = value!(trials, if rate { 3 } else { 1 });
         let reset_after = value!(reset_after, 30_000 * MS);
@@ -182,7 +218,13 @@ impl CircuitBreakerConfig {
             threshold,
             failure_rate: value!(failure_rate, if counts { NEVER } else { 500_000 }),
             window,
-            minimum_calls: value!(minimum_calls, min(10, window), window, "at most window"),
+            timed,
+            width,
+            minimum_calls: if timed {
+                value!(minimum_calls, 10)
+            } else {
+                value!(minimum_calls, min(10, window), window, "at most window")
+            },
             slow_after,
             slow_rate: value!(slow_rate, 1_000_000),
             trials,
@@ -200,7 +242,7 @@ impl CircuitBreakerConfig {
 }
 
 /// A threshold or a rate that is never reached.
-const NEVER: u64 = THRESHOLD.max();
+pub(super) const NEVER: u64 = THRESHOLD.max();
 
 /// The bits that hold the longest span a deadline is set for, the unit it rounds up by, and the slack
 /// for a clock that went back.
@@ -216,7 +258,11 @@ pub(super) struct Settings {
     pub(super) expired_trials: ExpiredTrials,
     pub(super) threshold: u64,
     pub(super) failure_rate: u64,
+    /// How many calls are judged, or in how many buckets of time they lie.
     pub(super) window: u64,
+    pub(super) timed: bool,
+    /// The width of a bucket.
+    pub(super) width: Width,
     pub(super) minimum_calls: u64,
     pub(super) slow_after: u64,
     pub(super) slow_rate: u64,
@@ -253,12 +299,12 @@ impl AdmitSettings {
 ///
 /// | word | from the lowest bit on |
 /// |---|---|
-/// | 0 | mode 2, rate mode 1, threshold 20, window 11, minimum calls (its low 9 bits), live bits 5 |
+/// | 0 | mode 2, rate mode 1, threshold 20, window or buckets 11, minimum calls (its low 9 bits), live bits 5 |
 /// | 1 | failure rate 20, slow rate 20 (parts per million), minimum calls (its high 8 bits) |
-/// | 2 | slow after 47 (ns) |
+/// | 2 | slow after 47 (ns), window of time 1 |
 /// | 3 | reset after 30, reset factor 15 (thousandths) |
-/// | 4 | reset cap 30, trials 4, close after 4, expired trials 2 |
-/// | 5 | max retry after 30 |
+/// | 4 | reset cap 30, trials 4, close after 4, expired trials 2, width (its low 8 bits) |
+/// | 5 | max retry after 30, width (its high 18 bits) |
 /// | 6 | trial timeout 22, reset jitter 20 (parts per million), lease bits 5 |
 ///
 /// The first says all that most admissions want to know, the first three all that judging an outcome does.
@@ -277,12 +323,17 @@ const MINIMUM_HIGH: Bits = Bits::new(40, 8);
 
 const SLOW_AFTER: Bits = Bits::new(0, 47);
 
+const TIMED: Bits = Bits::new(47, 1);
+
 const SPAN: Bits = Bits::new(0, 30);
 const FACTOR: Bits = Bits::new(30, 15);
 
 const TRIALS: Bits = Bits::new(30, 4);
 const CLOSE: Bits = Bits::new(34, 4);
 const EXPIRED: Bits = Bits::new(38, 2);
+const WIDTH_LOW: Bits = Bits::new(40, 8);
+
+const WIDTH_HIGH: Bits = Bits::new(30, Width::BITS - WIDTH_BITS);
 
 const TIMEOUT: Bits = Bits::new(0, 22);
 const JITTER: Bits = Bits::new(22, 20);
@@ -310,13 +361,14 @@ impl Settings {
             FAILURE_RATE.of(self.failure_rate)
                 | SLOW_RATE.of(self.slow_rate)
                 | MINIMUM_HIGH.of(self.minimum_calls >> MINIMUM_BITS),
-            SLOW_AFTER.of(self.slow_after),
+            SLOW_AFTER.of(self.slow_after) | TIMED.of(self.timed as u64),
             SPAN.of(self.reset_after) | FACTOR.of(self.reset_factor),
             SPAN.of(self.reset_cap)
                 | TRIALS.of(self.trials)
                 | CLOSE.of(self.close_after)
-                | EXPIRED.of(self.expired_trials as u64),
-            SPAN.of(self.max_retry_after),
+                | EXPIRED.of(self.expired_trials as u64)
+                | WIDTH_LOW.of(self.width.bits()),
+            SPAN.of(self.max_retry_after) | WIDTH_HIGH.of(self.width.bits() >> WIDTH_BITS),
             TIMEOUT.of(self.trial_timeout) | JITTER.of(self.reset_jitter) | LEASE.of(self.lease_bits),
         ]
     }
@@ -332,12 +384,15 @@ impl Settings {
     #[inline(always)]
     pub(super) const fn unpack(words: &[u64; WORDS], room: Room) -> Self {
         let [head, rates, slow, reset, cap, told, trial] = *words;
-        let longest = room.calls();
+        let timed = TIMED.get(slow) == 1 && room.has(LONGEST.get(head)) && LONGEST.get(head) > 0;
+        let longest = if timed { MOST_BUCKETS } else { room.calls() };
         Self {
             mode: Mode::from_number(MODE.get(head)),
             rate: RATE.get(head) == 1,
             expired_trials: ExpiredTrials::from_number(EXPIRED.get(cap)),
             window: if LONGEST.get(head) > longest { longest } else { LONGEST.get(head) },
+            timed,
+            width: Width::from_bits(WIDTH_HIGH.get(told) << WIDTH_BITS | WIDTH_LOW.get(cap)),
             minimum_calls: MINIMUM_HIGH.get(rates) << MINIMUM_BITS | MINIMUM_LOW.get(head),
             trials: TRIALS.get(cap),
             close_after: CLOSE.get(cap),
@@ -359,11 +414,26 @@ impl Settings {
     /// Whether the window is longer than one word holds.
     #[inline(always)]
     pub(super) const fn is_long(&self) -> bool {
-        self.rate && self.window > ONE_WORD
+        self.rate && !self.timed && self.window > ONE_WORD
+    }
+
+    /// Whether the window is one of time.
+    #[inline(always)]
+    pub(super) const fn is_timed(&self) -> bool {
+        self.rate && self.timed
+    }
+
+    /// Whether what was learnt under `old` means the same under these settings, as far as it fits.
+    pub(super) fn is_like(&self, old: &Self) -> bool {
+        self.is_long() == old.is_long()
+            && self.is_timed() == old.is_timed()
+            && (!self.is_timed() || self.width == old.width)
     }
 }
 
 const MINIMUM_BITS: u32 = 9;
+const WIDTH_BITS: u32 = 8;
+const MOST_BUCKETS: u64 = 60;
 
 #[cfg(test)]
 mod tests {
@@ -389,8 +459,15 @@ mod tests {
             .trial_timeout(Duration::from_nanos(HOUR))
             .expired_trials(ExpiredTrials::Close)
             .mode(Mode::Shadow);
+        let timed = CircuitBreakerConfig::new()
+            .window_span(Duration::from_nanos(DAY))
+            .buckets(60)
+            .failure_threshold(1_000_000)
+            .minimum_calls(100_000)
+            .slow_after(Duration::from_nanos(DAY));
         let longest_row = CircuitBreakerConfig::consecutive(1_000_000);
-        for config in [largest, longest_row, CircuitBreakerConfig::new(), CircuitBreakerConfig::new().window(2)] {
+        for config in [largest, timed, longest_row, CircuitBreakerConfig::new(), CircuitBreakerConfig::new().window(2)]
+        {
             let settings = config.settings(Room::MOST).unwrap();
             assert_eq!(Settings::unpack(&settings.pack(), Room::MOST), settings);
         }

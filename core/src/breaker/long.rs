@@ -111,12 +111,23 @@ impl<'a> Ring<'a> {
         Room::of(self.0.len())
     }
 
-    fn slot(self, block: u64) -> Option<&'a AtomicU64> {
+    /// Only the first words of it.
+    #[inline(always)]
+    pub(super) fn at_most(self, words: usize) -> Self {
+        self.0.get(..words).map_or(self, Self)
+    }
+
+    #[inline(always)]
+    pub(super) fn len(self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn slot(self, block: u64) -> Option<&'a AtomicU64> {
         let index = block as usize & self.0.len().wrapping_sub(1);
         self.0.get(index).map(|WindowWord(word)| word)
     }
 
-    fn load(self, block: u64) -> u64 {
+    pub(super) fn load(self, block: u64) -> u64 {
         self.slot(block).map_or(0, |word| word.load(Ordering::Acquire))
     }
 

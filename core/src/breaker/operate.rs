@@ -6,6 +6,7 @@ use super::permit::Permit;
 use super::room::WindowWords;
 use super::snapshot;
 use super::step::{self, Answer, Event, Glance, Step, open_refusal};
+use super::timed;
 use super::token::Token;
 use super::transition::Transition;
 use super::word::{CLEAN_MASK, CLEAN_VALUE, SLOT, TOKEN_MASK};
@@ -34,7 +35,7 @@ impl Admission {
             Answer::Admitted(token) => (Ok(token), None),
             Answer::Bypassed(rejection) => (Ok(Token::bypass(0)), Some(rejection)),
             Answer::Refused(rejection) => (Err(rejection), None),
-            Answer::Settled(_) | Answer::Done => (Err(UNCONFIGURED), None),
+            Answer::Settled(_) | Answer::Recording { .. } | Answer::Done => (Err(UNCONFIGURED), None),
         };
         Self { verdict, bypassed, transition }
     }
@@ -181,12 +182,24 @@ impl<S: WindowWords + ?Sized> CircuitBreaker<S> {
     /// The rest: settlements that may change the state.
     #[inline(never)]
     fn settle_in_full(&self, token: Token, outcome: Outcome, elapsed: u64, now: Instant, r: u64) -> Settled {
-        let (answer, transition) = self.publish(self.cell.load(), Event::Settle { token, outcome, elapsed, r }, now);
-        let settlement = match answer {
-            Answer::Settled(settlement) => settlement,
-            _ => Settlement::Stale,
-        };
-        Settled { settlement, transition }
+        loop {
+            let settle = Event::Settle { token, outcome, elapsed, r };
+            let (answer, transition) = self.publish(self.cell.load(), settle, now);
+            let settlement = match answer {
+                Answer::Settled(settlement) => settlement,
+                Answer::Recording { word, slow } => {
+                    if !self.ring().record(word, outcome != Outcome::Success, slow, || self.cell.load() == word) {
+                        // Another bucket or another generation: begun again, since somebody else moved it on.
+                        continue;
+                    }
+                    let judge = Event::Judge { generation: token.generation(), outcome, r };
+                    let (_, transition) = self.publish(self.cell.load(), judge, now);
+                    return Settled { settlement: Settlement::Counted, transition };
+                }
+                _ => Settlement::Stale,
+            };
+            return Settled { settlement, transition };
+        }
     }
 
     /// The words beside it.
@@ -216,11 +229,15 @@ impl<S: WindowWords + ?Sized> CircuitBreaker<S> {
         (answer, transition)
     }
 
-    /// Before the word goes on from a full block of a long window: the block becomes a ring word.
+    /// Before the word goes on: the full block of a long window becomes a ring word, the buckets of time that
+    /// are entered are cleared.
     #[inline(always)]
     fn before_leaving(&self, word: u64, next: u64, settings: &Settings) {
         if settings.is_long() && long::leaves_a_block(word, next) {
             self.ring().finish(word, || self.cell.load() == word);
+        }
+        if settings.is_timed() && timed::enters_a_bucket(word, next) {
+            self.ring().enter(word, next, || self.cell.load() == word);
         }
     }
 }

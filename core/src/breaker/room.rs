@@ -12,7 +12,7 @@ pub(super) const BLOCK_CALLS: u64 = 8;
 /// More words than this are never used.
 const MOST_WORDS: usize = 256;
 
-/// One word of a window's storage; see [`window_words`].
+/// One word of a window's storage; see [`window_words`] and [`bucket_words`].
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct WindowWord(pub(super) AtomicU64);
@@ -86,6 +86,16 @@ pub const fn window_words(calls: u64) -> usize {
     }
 }
 
+/// How many [`WindowWord`]s a window of time with so many buckets needs: the next power of two.
+///
+/// ```
+/// assert_eq!([10, 16, 60].map(seawall::bucket_words), [16, 16, 64]);
+/// ```
+#[must_use]
+pub const fn bucket_words(buckets: u64) -> usize {
+    if buckets >= MOST_WORDS as u64 { MOST_WORDS } else { (buckets as usize).next_power_of_two() }
+}
+
 /// How many whole blocks before the newest a window of so many calls can reach into.
 pub(super) const fn held_at_most(calls: u64) -> u64 {
     calls.saturating_sub(1).div_ceil(BLOCK_CALLS)
@@ -121,6 +131,12 @@ impl Room {
             }
             _ => error,
         }
+    }
+
+    /// Whether so many buckets of time have room.
+    #[inline(always)]
+    pub(super) const fn has(self, buckets: u64) -> bool {
+        self.0 as u64 >= buckets
     }
 
     /// The longest count window.

@@ -51,13 +51,15 @@ pub struct Snapshot {
 
 /// What the last change of state left behind for people: two words outside the decision.
 ///
-/// | word | 63..46 | 45..44 | 43..39 | 38..26 | 25..13 | 12..0 |
-/// |---|---|---|---|---|---|---|
-/// | figures | generation | state | cause | slow | failed | calls |
+/// | word | 63..46 | 45..44 | 43..40 | 39..36 | 35..24 | 23..12 | 11..0 |
+/// |---|---|---|---|---|---|---|---|
+/// | figures | generation | state | cause | scale | slow | failed | calls |
 ///
 /// | word | 63..54 | 53..0 |
 /// |---|---|
 /// | changed | generation, low 10 bits | the instant in units of 1024 ns |
+///
+/// Counts above 4095 are kept to 12 significant bits, all three by the same power of two (the scale).
 ///
 /// Written after the change by the thread that made it. A reader takes them only when generation and
 /// state are the present ones; until the writer has come that far, or when a slow writer came late,
@@ -69,10 +71,11 @@ pub(super) struct Report {
 
 const OF_GENERATION: Bits = Bits::new(46, 18);
 const OF_STATE: Bits = Bits::new(44, 2);
-const OF_CAUSE: Bits = Bits::new(39, 5);
-const SLOW: Bits = Bits::new(26, 13);
-const FAILED: Bits = Bits::new(13, 13);
-const CALLS: Bits = Bits::new(0, 13);
+const OF_CAUSE: Bits = Bits::new(40, 4);
+const SCALE: Bits = Bits::new(36, 4);
+const SLOW: Bits = Bits::new(24, 12);
+const FAILED: Bits = Bits::new(12, 12);
+const CALLS: Bits = Bits::new(0, 12);
 
 const CHANGED_GENERATION: Bits = Bits::new(54, 10);
 const CHANGED_AT: Bits = Bits::new(0, 54);
@@ -80,11 +83,14 @@ const CHANGED_UNIT: u32 = 10;
 
 impl Report {
     pub(super) fn of(transition: &super::Transition) -> Self {
-        let count = |n: u32| u64::from(n).min(CALLS.max());
+        let largest = transition.calls.max(transition.failed).max(transition.slow);
+        let scale = u64::from(largest >> 12).checked_ilog2().map_or(0, |bits| u64::from(bits) + 1).min(SCALE.max());
+        let count = |n: u32| (u64::from(n) >> scale).min(CALLS.max());
         Self {
             figures: OF_GENERATION.of(u64::from(transition.generation))
                 | OF_STATE.of(transition.to as u64)
                 | OF_CAUSE.of(transition.cause as u64)
+                | SCALE.of(scale)
                 | SLOW.of(count(transition.slow))
                 | FAILED.of(count(transition.failed))
                 | CALLS.of(count(transition.calls)),
@@ -124,7 +130,7 @@ impl Snapshot {
             this.changed_at = Some(Instant::from_nanos(CHANGED_AT.get(report.changed) << CHANGED_UNIT));
         }
         match this.state {
-            State::Closed => this.read_closed(word, settings, ring),
+            State::Closed => this.read_closed(word, settings, ring, now),
             State::Open => {
                 this.reopened = REOPENED.get(word) as u32;
                 this.until = deadline::ahead(UNTIL.get(word), UNTIL.max(), now, 1 << settings.live_bits)
@@ -132,9 +138,8 @@ impl Snapshot {
                 if this.until.is_none() {
                     this.state = State::HalfOpen;
                 } else if reported {
-                    this.calls = CALLS.get(report.figures) as u32;
-                    this.failed = FAILED.get(report.figures) as u32;
-                    this.slow = SLOW.get(report.figures) as u32;
+                    let count = |field: Bits| (field.get(report.figures) << SCALE.get(report.figures)) as u32;
+                    (this.calls, this.failed, this.slow) = (count(CALLS), count(FAILED), count(SLOW));
                 }
             }
             State::HalfOpen => {
@@ -151,13 +156,15 @@ impl Snapshot {
         this
     }
 
-    fn read_closed(&mut self, word: u64, settings: &Settings, ring: Ring<'_>) {
+    fn read_closed(&mut self, word: u64, settings: &Settings, ring: Ring<'_>, now: Instant) {
         if !settings.rate {
             self.calls = FAILURES.get(word) as u32;
             self.failed = self.calls;
             return;
         }
-        let figures = if settings.is_long() {
+        let figures = if settings.is_timed() {
+            ring.within(word, settings, now)
+        } else if settings.is_long() {
             ring.newest(word, settings.window)
         } else {
             Window::read(WINDOW.get(word), settings.window).figures()

@@ -14,9 +14,10 @@
 //! | half-open | somebody asks after the lease of trials that are out | half-open, open or closed, as configured | `trials_expired` |
 //! | any | by hand | open, half-open, closed | `tripped`, `half_opened`, `reset` |
 
-use super::config::{AdmitSettings, ExpiredTrials, Mode, Settings};
+use super::config::{AdmitSettings, ExpiredTrials, Mode, NEVER, Settings};
 use super::long::{self, Ring};
 use super::room::ONE_WORD;
+use super::timed;
 use super::token::{Kind, Token};
 use super::transition::{Cause, Transition};
 use super::window::Window;
@@ -38,6 +39,8 @@ pub(super) enum Event {
     Admit { r: u64 },
     /// A call has ended.
     Settle { token: Token, outcome: Outcome, elapsed: u64, r: u64 },
+    /// An outcome of that generation has been recorded in a bucket of time.
+    Judge { generation: u64, outcome: Outcome, r: u64 },
     /// Opened by hand, for the configured period or until an instant.
     Trip { until: Option<Instant>, r: u64 },
     /// Half-opened by hand.
@@ -54,6 +57,11 @@ pub(super) enum Answer {
     Bypassed(Rejection),
     Refused(Rejection),
     Settled(Settlement),
+    /// The outcome is to be recorded in the current bucket of this word, and judged.
+    Recording {
+        word: u64,
+        slow: bool,
+    },
     Done,
 }
 
@@ -66,6 +74,7 @@ pub(super) fn step(word: u64, settings: &Settings, ring: Ring<'_>, event: Event,
     match event {
         Event::Admit { r } => at.admit(r),
         Event::Settle { token, outcome, elapsed, r } => at.settle(token, outcome, elapsed, r),
+        Event::Judge { generation, outcome, r } => at.judge_span(generation, outcome, r),
         Event::Trip { until, r } => {
             let (reopened, generation) = match at.state() {
                 State::Closed => (0, at.generation()),
@@ -135,7 +144,7 @@ pub(super) fn settle_quietly(
 ) -> Option<(u64, Settlement)> {
     match (Breaker { word, settings, ring, now }).settling(token, outcome, elapsed) {
         Settling::Quiet(next, settlement) => Some((next, settlement)),
-        Settling::Trial | Settling::Opens { .. } => None,
+        Settling::Trial | Settling::Recording { .. } | Settling::Opens { .. } => None,
     }
 }
 
@@ -148,15 +157,19 @@ pub(super) const fn fresh(settings: &Settings) -> u64 {
 ///
 /// Whether a word is clean depends on its settings, so an operation under way must never find the word it
 /// read under others. Slots come round after a few changes; each time their number falls the generation
-/// moves on, and what is in flight becomes stale. So it is when a window goes from one word to more or back,
-/// so that no ring word ever means two things. The places of trials are free when their lease ends.
+/// moves on, and what is in flight becomes stale. So it is when a window goes from one kind to another or
+/// its buckets get another width, so that no ring word ever means two things. The places of trials are free when their lease ends.
 pub(super) fn carry_over(word: u64, slot: u64, old: &Settings, new: &Settings, ring: Ring<'_>) -> u64 {
     let comes_round = slot <= SLOT.get(word);
     let closed = State::of(word) == State::Closed;
-    let another_kind = closed && old.is_long() != new.is_long();
+    let another_kind = closed && !new.is_like(old);
     let moved_on = GENERATION.put(word, GENERATION.get(word) + u64::from(comes_round || another_kind));
     match State::of(word) {
         State::Open => moved_on,
+        State::Closed if new.is_timed() && old.is_timed() && !another_kind => {
+            closed_word(word, new, GENERATION.get(moved_on), WINDOW.get(word), false)
+        }
+        State::Closed if new.is_timed() || old.is_timed() => nothing_learnt(word, new, GENERATION.get(moved_on)),
         State::Closed if new.is_long() => {
             let learnt = if old.is_long() {
                 long::resized(word, old.window, new.window)
@@ -223,6 +236,9 @@ impl Figures {
 
 /// A closed word that has learnt nothing yet.
 const fn nothing_learnt(word: u64, settings: &Settings, generation: u64) -> u64 {
+    if settings.is_timed() {
+        return closed_word(word, settings, generation, timed::fresh(generation), false);
+    }
     if settings.is_long() {
         return closed_word(word, settings, generation, long::begun(Window::EMPTY), false);
     }
@@ -247,6 +263,8 @@ enum Settling {
     Quiet(u64, Settlement),
     /// A trial of this round has ended.
     Trial,
+    /// A call's outcome goes into a bucket of time, outside the word.
+    Recording { slow: bool },
     /// A call's verdict opens it.
     Opens { cause: Cause, told: Option<Instant>, figures: Figures },
 }
@@ -375,6 +393,10 @@ impl Breaker<'_> {
         match self.settling(token, outcome, elapsed) {
             Settling::Quiet(next, settlement) => (next, Answer::Settled(settlement), None),
             Settling::Trial => self.settle_trial(outcome, elapsed, r),
+            Settling::Recording { slow } => {
+                let next = self.still_closed(timed::arrived(self.word, self.settings, self.now), &Figures::default());
+                (next, Answer::Recording { word: next, slow }, None)
+            }
             Settling::Opens { cause, told, figures } => {
                 self.open(self.generation(), 0, told, cause, figures, r).answering(counted)
             }
@@ -396,6 +418,7 @@ impl Breaker<'_> {
         match expected {
             State::HalfOpen => Settling::Trial,
             _ if ignored => Settling::Quiet(self.word, Settlement::Neutral),
+            _ if self.settings.is_timed() => Settling::Recording { slow: self.is_slow(elapsed) },
             _ => self.record(outcome, self.is_slow(elapsed)),
         }
     }
@@ -448,7 +471,9 @@ impl Breaker<'_> {
     #[inline(always)]
     fn still_closed(&self, learnt: u64, figures: &Figures) -> u64 {
         let generation = self.generation();
-        if self.settings.is_long() {
+        if self.settings.is_timed() {
+            closed_word(self.word, self.settings, generation, learnt, false)
+        } else if self.settings.is_long() {
             let nothing_to_learn = figures.are_clean(self.settings.window);
             closed_word(self.word, self.settings, generation, learnt, nothing_to_learn)
         } else {
@@ -459,7 +484,7 @@ impl Breaker<'_> {
     /// Whether the window says "open", and why.
     fn judge(&self, figures: &Figures) -> Option<Cause> {
         let reaches = |part: u32, rate: u64| u64::from(part) * 1_000_000 >= rate * u64::from(figures.calls);
-        if u64::from(figures.failed) >= self.settings.threshold {
+        if u64::from(figures.failed) >= self.settings.threshold && self.settings.threshold < NEVER {
             Some(Cause::FailureThreshold)
         } else if u64::from(figures.calls) < self.settings.minimum_calls {
             None
@@ -469,6 +494,20 @@ impl Breaker<'_> {
             Some(Cause::SlowRate)
         } else {
             None
+        }
+    }
+
+    /// A window of time after one more outcome.
+    fn judge_span(&self, generation: u64, outcome: Outcome, r: u64) -> Step {
+        let counted = Answer::Settled(Settlement::Counted);
+        if self.state() != State::Closed || self.generation() != generation || !self.settings.is_timed() {
+            return self.unchanged(counted);
+        }
+        let figures = self.figures();
+        let told = self.told(outcome);
+        match told.map_or_else(|| self.judge(&figures), |_| Some(Cause::RetryAfter)) {
+            Some(cause) => self.open(generation, 0, told, cause, figures, r).answering(counted),
+            None => self.unchanged(counted),
         }
     }
 
@@ -507,6 +546,7 @@ impl Breaker<'_> {
     /// The counts that the present state rests on.
     fn figures(&self) -> Figures {
         match self.state() {
+            State::Closed if self.settings.is_timed() => self.ring.within(self.word, self.settings, self.now),
             State::Closed if self.settings.is_long() => self.ring.newest(self.word, self.settings.window),
             State::Closed if self.settings.rate => Window::read(WINDOW.get(self.word), self.settings.window).figures(),
             State::Closed => {

@@ -68,7 +68,7 @@ pub struct Transition {
 // | word | from the highest bit on |
 // |---|---|
 // | 0 | source 16, from 2, to 2, cause 5, unseeded 1, reopened 4, generation 18 |
-// | 1 | slow 16, failed 16, calls 16 |
+// | 1 | scale 3 (in steps of two bits), slow 15, failed 15, calls 15 |
 // | 2 | at, the low 48 bits (ns) |
 // | 3 | at, the high 16 bits; the open period 32 (units of 2^20 ns) |
 const SOURCE: Bits = Bits::new(32, 16);
@@ -79,9 +79,10 @@ const UNSEEDED: Bits = Bits::new(22, 1);
 const REOPENED: Bits = Bits::new(18, 4);
 const GENERATION: Bits = Bits::new(0, 18);
 
-const CALLS: Bits = Bits::new(0, 16);
-const FAILED: Bits = Bits::new(16, 16);
-const SLOW: Bits = Bits::new(32, 16);
+const CALLS: Bits = Bits::new(0, 15);
+const FAILED: Bits = Bits::new(15, 15);
+const SLOW: Bits = Bits::new(30, 15);
+const SCALE: Bits = Bits::new(45, 3);
 
 const AT_LOW: Bits = Bits::new(0, 48);
 const AT_HIGH: Bits = Bits::new(32, 16);
@@ -106,9 +107,12 @@ impl Transition {
         }
     }
 
-    /// Four words of 48 bits; counts above 65 535 are kept as that, `until` to the unit of 1.05 ms.
+    /// Four words of 48 bits; counts above 32 767 are kept to 14 significant bits or more, `until` to the unit
+    /// of 1.05 ms.
     fn pack(&self, source: u16) -> Packed {
-        let count = |n: u32| u64::from(n.min(u32::from(u16::MAX)));
+        let largest = u64::from(self.calls.max(self.failed).max(self.slow));
+        let scale = (0..SCALE.max()).find(|scale| largest >> (2 * scale) <= CALLS.max()).unwrap_or(SCALE.max());
+        let count = |n: u32| (u64::from(n) >> (2 * scale)).min(CALLS.max());
         let period =
             self.until.map_or(0, |until| deadline::units(until.as_nanos()).saturating_sub(deadline::present(self.at)));
         [
@@ -119,7 +123,7 @@ impl Transition {
                 | UNSEEDED.of(u64::from(self.unseeded))
                 | REOPENED.of(u64::from(self.reopened))
                 | GENERATION.of(u64::from(self.generation)),
-            CALLS.of(count(self.calls)) | FAILED.of(count(self.failed)) | SLOW.of(count(self.slow)),
+            SCALE.of(scale) | CALLS.of(count(self.calls)) | FAILED.of(count(self.failed)) | SLOW.of(count(self.slow)),
             AT_LOW.of(self.at.as_nanos()),
             AT_HIGH.of(self.at.as_nanos() >> 48) | PERIOD.of(period.min(PERIOD.max())),
         ]
@@ -129,6 +133,7 @@ impl Transition {
         let [head, figures, at, rest] = words;
         let at = Instant::from_nanos(AT_LOW.get(at) | AT_HIGH.get(rest) << 48);
         let period = PERIOD.get(rest);
+        let count = |field: Bits| (field.get(figures) << (2 * SCALE.get(figures))) as u32;
         let transition = Self {
             from: State::from_number(FROM.get(head)),
             to: State::from_number(TO.get(head)),
@@ -136,9 +141,9 @@ impl Transition {
             at,
             until: (period != 0).then(|| deadline::instant(at, period)),
             generation: GENERATION.get(head) as u32,
-            calls: CALLS.get(figures) as u32,
-            failed: FAILED.get(figures) as u32,
-            slow: SLOW.get(figures) as u32,
+            calls: count(CALLS),
+            failed: count(FAILED),
+            slow: count(SLOW),
             reopened: REOPENED.get(head) as u8,
             unseeded: UNSEEDED.get(head) == 1,
         };
@@ -188,5 +193,9 @@ mod tests {
         assert_eq!(Transition::unpack(transition.pack(9)), Some((9, transition)));
         let closed = Transition { to: State::Closed, until: None, ..transition };
         assert_eq!(Transition::unpack(closed.pack(65_535)), Some((65_535, closed)));
+        let many = Transition { calls: 31_457_220, failed: 15_728_610, slow: 1, ..transition };
+        let (_, kept) = Transition::unpack(many.pack(9)).unwrap();
+        assert!(kept.calls <= many.calls && many.calls - kept.calls < many.calls / 4_096, "{}", kept.calls);
+        assert!(kept.failed <= many.failed && many.failed - kept.failed < many.failed / 4_096, "{}", kept.failed);
     }
 }

@@ -70,7 +70,8 @@ fn every_bound_of_every_field_is_possible_itself() {
             config = match field.name {
                 "slow_rate" => config.slow_after(millis(5)),
                 "close_after" => config.trials(15),
-                "minimum_calls" => config.window(1_024),
+                "minimum_calls" => config.window_span(millis(10)),
+                "buckets" => config.window_span(millis(10)),
                 "reset_cap" => config.reset_after(millis(1)),
                 _ => config,
             };

@@ -13,6 +13,7 @@ mod long_windows;
 mod modes;
 mod observation;
 mod open;
+mod span_windows;
 mod stale_results;
 mod time;
 

@@ -40,8 +40,7 @@ fn plain(source: &mut Source<'_>) -> usize {
 fn with_words<const N: usize>(source: &mut Source<'_>) -> usize {
     let config: CircuitBreakerConfig = source.config(&[]);
     let breaker = CircuitBreaker::<[WindowWord; N]>::with_words(&config);
-    let longest = if N == 256 { 1_024 } else { 8 * N as u64 - 7 };
-    let model = Model::with_room(&config, longest);
+    let model = Model::with_words(&config, N as u64);
     assert_eq!(breaker.is_ok(), model.is_some(), "{config:?}: {breaker:?}");
     let (Ok(breaker), Some(model)) = (breaker, model) else { return 1 };
     let breaker: &CircuitBreaker<[WindowWord]> = &breaker;

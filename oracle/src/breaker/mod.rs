@@ -4,6 +4,7 @@ mod engine;
 mod model;
 mod ops;
 mod rules;
+mod span;
 
 pub use engine::Engine;
 pub use model::Model;

@@ -11,6 +11,7 @@ use seawall::{Cause, CircuitBreakerConfig, Instant, Layer, Mode, Outcome, Reason
 
 use super::ops::{Answer, Change, Figures, Kind, No, Op, Step};
 use super::rules::{Expired, Rules, UNIT};
+use super::span::Span;
 
 /// The generation counts modulo this.
 const GENERATIONS: u64 = 1 << 18;
@@ -39,6 +40,8 @@ enum Phase {
     /// Rate mode: the last calls, the oldest first; of a long window also how many lie in the newest
     /// block of eight.
     Window(VecDeque<Call>, usize),
+    /// Rate mode: the calls of a span of time.
+    Span(Span),
     /// Until that unit.
     Open { until: u64, reopened: u64 },
     /// A round of trials.
@@ -66,8 +69,9 @@ struct Report {
 /// The plain model of a circuit breaker.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// The longest window that has room.
+    /// The longest window that has room, and how many buckets do.
     longest: u64,
+    buckets: u64,
     rules: Rules,
     /// The greatest reaches of all rules so far: a period outlives the rules that set it.
     open_reach: u64,
@@ -79,27 +83,29 @@ pub struct Model {
     permits: Vec<Permit>,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Counts {
-    calls: u64,
-    failed: u64,
-    slow: u64,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) calls: u64,
+    pub(super) failed: u64,
+    pub(super) slow: u64,
 }
 
 impl Model {
     /// A closed breaker, or `None` when the configuration is impossible.
     #[must_use]
     pub fn new(config: &CircuitBreakerConfig) -> Option<Self> {
-        Self::with_room(config, 20)
+        Self::with_words(config, 0)
     }
 
-    /// The same with room for a window of so many calls.
+    /// The same with so many words for its window, a power of two.
     #[must_use]
-    pub fn with_room(config: &CircuitBreakerConfig, longest: u64) -> Option<Self> {
-        let rules = Rules::of(config, longest)?;
+    pub fn with_words(config: &CircuitBreakerConfig, words: u64) -> Option<Self> {
+        let longest = (words * 8).saturating_sub(7).clamp(20, 1_024);
+        let rules = Rules::of(config, longest, words)?;
         let phase = nothing_learnt(&rules);
         Some(Self {
             longest,
+            buckets: words,
             open_reach: rules.open_reach(),
             lease_reach: rules.lease_reach(),
             rules,
@@ -131,19 +137,19 @@ impl Model {
                 if let Phase::HalfOpen { .. } = self.phase {
                     self.next_generation();
                 }
-                let counts = self.counts();
+                let counts = self.counts(now);
                 Answer::Changed(Some(self.open(reopened, until, Cause::Tripped, counts, now, r)))
             }
             Op::HalfOpen if matches!(self.phase, Phase::HalfOpen { .. }) => Answer::Changed(None),
             Op::HalfOpen => {
-                let counts = self.counts();
+                let counts = self.counts(now);
                 Answer::Changed(Some(self.half_open(self.reopened(), Cause::HalfOpened, counts, now)))
             }
             Op::Reset => {
                 self.next_generation();
                 Answer::Changed(Some(self.close(Cause::Reset, Counts::default(), now)))
             }
-            Op::Configure(config) => match Rules::of(&config, self.longest) {
+            Op::Configure(config) => match Rules::of(&config, self.longest, self.buckets) {
                 Some(mut rules) => {
                     if !states_mode(&config) {
                         rules.mode = self.rules.mode;
@@ -174,7 +180,7 @@ impl Model {
             _ => {}
         }
         match self.phase.clone() {
-            Phase::Row(_) | Phase::Window(..) => self.grant(Kind::Call, None, None, now),
+            Phase::Row(_) | Phase::Window(..) | Phase::Span(_) => self.grant(Kind::Call, None, None, now),
             Phase::Open { reopened, .. } => match self.open_until(now) {
                 Some(until) => self.refuse(no(Reason::Open, When::At(Instant::from_nanos(until))), None, now),
                 None => {
@@ -183,7 +189,7 @@ impl Model {
                 }
             },
             Phase::HalfOpen { out, reopened, .. } if out > 0 && self.lease_until(now).is_none() => {
-                let counts = self.counts();
+                let counts = self.counts(now);
                 self.next_generation();
                 match self.rules.expired {
                     Expired::Again => {
@@ -239,7 +245,7 @@ impl Model {
         let neutral = Answer::Settled { settlement: Settlement::Neutral, change: None };
         let stale = Answer::Settled { settlement: Settlement::Stale, change: None };
         let half_open = matches!(self.phase, Phase::HalfOpen { .. });
-        let closed = matches!(self.phase, Phase::Row(_) | Phase::Window(..));
+        let closed = matches!(self.phase, Phase::Row(_) | Phase::Window(..) | Phase::Span(_));
         match permit.kind {
             Kind::Bypass => return neutral,
             Kind::Call if !closed || permit.generation != self.generation => return stale,
@@ -288,25 +294,17 @@ impl Model {
                 while calls.len() > rate.window {
                     calls.pop_front();
                 }
-                let share = |bad: usize| bad as f64 / calls.len() as f64;
-                let (failures, slows) =
-                    (calls.iter().filter(|c| c.failed).count(), calls.iter().filter(|c| c.slow).count());
-                // A share of at most 1024 calls and a rate in millionths are told apart by any float.
-                if rate.failure_threshold.is_some_and(|most| failures as u64 >= most) {
-                    Some(Cause::FailureThreshold)
-                } else if calls.len() < rate.minimum_calls {
-                    None
-                } else if rate.failure_rate.is_some_and(|most| share(failures) >= most as f64 / 1e6) {
-                    Some(Cause::FailureRate)
-                } else if self.rules.slow_after.is_some() && share(slows) >= rate.slow_rate as f64 / 1e6 {
-                    Some(Cause::SlowRate)
-                } else {
-                    None
-                }
+                let bad = |is: fn(&Call) -> bool| calls.iter().filter(|call| is(call)).count() as u64;
+                let counts = Counts { calls: calls.len() as u64, failed: bad(|c| c.failed), slow: bad(|c| c.slow) };
+                self.rules.judge(counts)
+            }
+            Phase::Span(span) => {
+                span.record(now, failed, slow);
+                self.rules.judge(span.counts(now))
             }
             _ => unreachable!("a call that counts ends in the closed state"),
         };
-        let mut counts = self.counts();
+        let mut counts = self.counts(now);
         if let Phase::Row(_) = self.phase {
             counts.slow = u64::from(slow);
         }
@@ -322,7 +320,7 @@ impl Model {
         *out = out.saturating_sub(1);
         *if good { &mut *succeeded } else { &mut *failed } += 1;
         let (succeeded, failed, reopened) = (*succeeded, *failed, *reopened);
-        let counts = Counts { slow: u64::from(slow), ..self.counts() };
+        let counts = Counts { slow: u64::from(slow), ..self.counts(now) };
         if good && succeeded >= self.rules.close_after {
             self.next_generation();
             Some(self.close(Cause::TrialsSucceeded, counts, now))
@@ -384,10 +382,14 @@ impl Model {
 
     /// Other rules; what was learnt is kept as far as it fits.
     fn change(&mut self, rules: Rules) {
-        let closed = matches!(self.phase, Phase::Row(_) | Phase::Window(..));
-        let another_kind = closed && self.rules.is_long() != rules.is_long();
+        let closed = matches!(self.phase, Phase::Row(_) | Phase::Window(..) | Phase::Span(_));
+        let another_kind = closed && (self.rules.is_long() != rules.is_long() || self.rules.width() != rules.width());
         let phase = match self.phase.clone() {
             Phase::Open { until, reopened } => Phase::Open { until, reopened },
+            Phase::Span(_) | Phase::Row(_) | Phase::Window(..) if rules.width() != self.rules.width() => {
+                nothing_learnt(&rules)
+            }
+            Phase::Span(span) => Phase::Span(span.with_buckets(rules.rate.as_ref().map_or(0, |rate| rate.window))),
             Phase::Row(row) => match &rules.rate {
                 None => Phase::Row(row),
                 Some(rate) => {
@@ -440,7 +442,7 @@ impl Model {
         }
     }
 
-    fn counts(&self) -> Counts {
+    fn counts(&self, now: u64) -> Counts {
         match &self.phase {
             Phase::Row(row) => Counts { calls: *row, failed: *row, slow: 0 },
             Phase::Window(calls, _) => Counts {
@@ -448,6 +450,7 @@ impl Model {
                 failed: calls.iter().filter(|call| call.failed).count() as u64,
                 slow: calls.iter().filter(|call| call.slow).count() as u64,
             },
+            Phase::Span(span) => span.counts(now),
             Phase::Open { .. } => Counts::default(),
             Phase::HalfOpen { succeeded, failed, .. } => Counts { calls: succeeded + failed, failed: *failed, slow: 0 },
         }
@@ -468,7 +471,7 @@ impl Model {
     }
 
     fn figures(&self, now: u64) -> Figures {
-        let counts = self.counts();
+        let counts = self.counts(now);
         let mut figures = Figures {
             state: state(&self.phase),
             mode: self.rules.mode,
@@ -488,9 +491,9 @@ impl Model {
         };
         match &self.phase {
             Phase::Row(_) => {}
-            Phase::Window(..) => {
+            Phase::Window(..) | Phase::Span(_) => {
                 let minimum = self.rules.rate.as_ref().map_or(0, |rate| rate.minimum_calls as u64);
-                if counts.calls >= minimum {
+                if counts.calls >= minimum && counts.calls > 0 {
                     let ppm = |bad: u64| Some((bad * 1_000_000 / counts.calls) as u32);
                     (figures.failure_rate_ppm, figures.slow_rate_ppm) = (ppm(counts.failed), ppm(counts.slow));
                 }
@@ -500,10 +503,14 @@ impl Model {
                 Some(until) => {
                     figures.until = Some(until);
                     if let Some(report) = self.report {
-                        let most = 8191;
-                        figures.calls = report.calls.min(most);
-                        figures.failed = report.failed.min(most);
-                        figures.slow = report.slow.min(most);
+                        // Kept to twelve significant bits of the largest.
+                        let mut step = 1;
+                        while report.calls.max(report.failed).max(report.slow) / step > 4_095 {
+                            step *= 2;
+                        }
+                        figures.calls = report.calls / step * step;
+                        figures.failed = report.failed / step * step;
+                        figures.slow = report.slow / step * step;
                     }
                 }
             },
@@ -527,12 +534,18 @@ fn no(reason: Reason, when: When) -> No {
 }
 
 fn nothing_learnt(rules: &Rules) -> Phase {
-    if rules.rate.is_some() { Phase::Window(VecDeque::new(), 0) } else { Phase::Row(0) }
+    if let Some((rate, width)) = rules.rate.as_ref().zip(rules.width()) {
+        Phase::Span(Span::new(width, rate.window))
+    } else if rules.rate.is_some() {
+        Phase::Window(VecDeque::new(), 0)
+    } else {
+        Phase::Row(0)
+    }
 }
 
 fn state(phase: &Phase) -> State {
     match phase {
-        Phase::Row(_) | Phase::Window(..) => State::Closed,
+        Phase::Row(_) | Phase::Window(..) | Phase::Span(_) => State::Closed,
         Phase::Open { .. } => State::Open,
         Phase::HalfOpen { .. } => State::HalfOpen,
     }

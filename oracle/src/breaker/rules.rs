@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use seawall::config::Config;
-use seawall::{CircuitBreakerConfig, Mode};
+use seawall::{Cause, CircuitBreakerConfig, Mode};
+
+use super::model::Counts;
 
 /// Deadlines are kept in units of so many nanoseconds, rounded up (`core/src/word/deadline.rs`).
 pub(super) const UNIT: u64 = 1 << 20;
@@ -50,6 +52,8 @@ pub(super) struct Rate {
     pub(super) failure_rate: Option<u64>,
     pub(super) slow_rate: u64,
     pub(super) window: usize,
+    /// Windows of time: the width of a bucket in nanoseconds; `window` is how many there are.
+    pub(super) width: Option<u64>,
     pub(super) minimum_calls: usize,
 }
 
@@ -59,8 +63,8 @@ fn units(nanos: u64) -> u64 {
 
 impl Rules {
     /// The rules that a configuration states, or `None` when it is impossible for a breaker that has room
-    /// for so many calls.
-    pub(super) fn of(config: &CircuitBreakerConfig, longest: u64) -> Option<Self> {
+    /// for so many calls and so many buckets.
+    pub(super) fn of(config: &CircuitBreakerConfig, longest: u64, buckets: u64) -> Option<Self> {
         let given: BTreeMap<&str, u64> = CircuitBreakerConfig::FIELDS
             .iter()
             .enumerate()
@@ -71,15 +75,28 @@ impl Rules {
             Some(_) => None,
             None => Some(default),
         };
-        let rate_mode =
-            ["failure_rate", "window", "minimum_calls", "slow_rate"].iter().any(|name| given.contains_key(name));
+        let rate_mode = ["failure_rate", "window", "window_span", "buckets", "minimum_calls", "slow_rate"]
+            .iter()
+            .any(|name| given.contains_key(name));
         let slow_after = possible("slow_after", 0, DAY, 0)?;
         if slow_after == 0 && given.contains_key("slow_rate") {
             return None;
         }
         let window = possible("window", 2, longest, 20)?;
-        let failure_threshold = possible("failure_threshold", 1, if rate_mode { window } else { 1_000_000 }, 5)?;
-        let minimum_calls = possible("minimum_calls", 1, window, window.min(10))?;
+        let width = match given.get("window_span") {
+            Some(_) if given.contains_key("window") => return None,
+            None if given.contains_key("buckets") => return None,
+            None => None,
+            Some(_) => {
+                let span = possible("window_span", 10 * MS, DAY, 0)?;
+                Some(width(span, possible("buckets", 10, 60.min(buckets), 10).filter(|&b| b <= buckets)?))
+            }
+        };
+        let calls = |most: u64| if width.is_some() { most } else { window };
+        let most_failures = if rate_mode { calls(1_000_000) } else { 1_000_000 };
+        let failure_threshold = possible("failure_threshold", 1, most_failures, 5)?;
+        let minimum_calls = possible("minimum_calls", 1, calls(100_000), calls(10).min(10))?;
+        let window = if width.is_some() { possible("buckets", 10, 60, 10)? } else { window };
         let failure_rate = possible("failure_rate", 1, 1_000_000, 500_000)?;
         let slow_rate = possible("slow_rate", 1, 1_000_000, 1_000_000)?;
         let trials = possible("trials", 1, 15, if rate_mode { 3 } else { 1 })?;
@@ -91,6 +108,7 @@ impl Rules {
             failure_rate: (!counts || given.contains_key("failure_rate")).then_some(failure_rate),
             slow_rate,
             window: window as usize,
+            width,
             minimum_calls: minimum_calls as usize,
         };
         Some(Self {
@@ -116,7 +134,29 @@ impl Rules {
 
     /// Whether the window takes more than the breaker's word.
     pub(super) fn is_long(&self) -> bool {
-        self.rate.as_ref().is_some_and(|rate| rate.window > 20)
+        self.rate.as_ref().is_some_and(|rate| rate.width.is_none() && rate.window > 20)
+    }
+
+    /// The width of the buckets of a window of time.
+    pub(super) fn width(&self) -> Option<u64> {
+        self.rate.as_ref().and_then(|rate| rate.width)
+    }
+
+    /// What a window of these counts says.
+    pub(super) fn judge(&self, counts: Counts) -> Option<Cause> {
+        let rate = self.rate.as_ref().expect("a window means rate mode");
+        let reaches = |bad: u64, most: u64| u128::from(bad) * 1_000_000 >= u128::from(most) * u128::from(counts.calls);
+        if rate.failure_threshold.is_some_and(|most| counts.failed >= most) {
+            Some(Cause::FailureThreshold)
+        } else if counts.calls < rate.minimum_calls as u64 {
+            None
+        } else if rate.failure_rate.is_some_and(|most| reaches(counts.failed, most)) {
+            Some(Cause::FailureRate)
+        } else if self.slow_after.is_some() && reaches(counts.slow, rate.slow_rate) {
+            Some(Cause::SlowRate)
+        } else {
+            None
+        }
     }
 
     /// How far ahead an open period's end may lie and still count, in units: what it can have been set
@@ -150,6 +190,16 @@ impl Rules {
         let drawn = low + ((u128::from(r) * (high - low + 1)) >> 64);
         (drawn as u64).max(1)
     }
+}
+
+/// The width of a bucket, rounded up to 21 significant bits.
+fn width(span: u64, buckets: u64) -> u64 {
+    let exact = span.div_ceil(buckets);
+    let mut step = 1;
+    while exact.div_ceil(step) >= 1 << 21 {
+        step *= 2;
+    }
+    exact.div_ceil(step) * step
 }
 
 fn reach(longest: u64) -> u64 {

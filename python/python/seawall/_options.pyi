@@ -18,8 +18,8 @@ Growth: TypeAlias = Literal["exponential", "linear", "constant"]
 Jitter: TypeAlias = Literal["full", "equal", "decorrelated", "proportional", "none"]
 
 class CircuitBreakerOptions(TypedDict, total=False):
-    """How a circuit breaker judges. Consecutive mode unless one of failure_rate, window, minimum_calls and
-    slow_rate is given, which make it rate mode."""
+    """How a circuit breaker judges. Consecutive mode unless one of failure_rate, window, window_span,
+    minimum_calls and slow_rate is given, which make it rate mode."""
 
     failure_threshold: int | None
     """Consecutive mode: so many failures in a row open it. 5, so that one bad minute of a flaky network does
@@ -35,10 +35,19 @@ class CircuitBreakerOptions(TypedDict, total=False):
     """Rate mode: how many of the last calls are judged. 20 fit one word; a longer window needs storage beside
     it (`window_words`). (2 to 1024; default 20)"""
 
+    window_span: Span | None
+    """Rate mode: the calls of this span are judged instead of a number of calls. Its end moves on bucket by
+    bucket. It needs storage (`bucket_words`). Unlike a window full of good calls it is written by every call.
+    (10 ms to 24 h; default none: calls are counted)"""
+
+    buckets: int | None
+    """Into how many buckets `window_span` is divided: so much of it leaves the window at once. A tenth by
+    default, the field's common choice; more cost time, since a judgement sums them. (10 to 60; default 10)"""
+
     minimum_calls: int | None
     """Rate mode: so many calls must be in the window before it may open. 10, or the window if that is
-    shorter, so that the first failure after a start is not a rate of 100 %. (1 to 1024; default 10, at most
-    `window`)"""
+    shorter, so that the first failure after a start is not a rate of 100 %. Where fewer calls come than that
+    within a `window_span`, it never opens. (1 to 100000; default 10, at most `window`)"""
 
     slow_after: Span | None
     """A call that took longer than this is slow; 0 turns it off, since what is slow only the caller knows. In

@@ -24,8 +24,8 @@ pub const CONFIGS: &[Config] = &[
     Config {
         id: "circuit_breaker",
         name: "CircuitBreaker",
-        about: "How a circuit breaker judges. Consecutive mode unless one of failure_rate, window, minimum_calls \
-                and slow_rate is given, which make it rate mode.",
+        about: "How a circuit breaker judges. Consecutive mode unless one of failure_rate, window, window_span, \
+                minimum_calls and slow_rate is given, which make it rate mode.",
         fields: CircuitBreakerConfig::FIELDS,
     },
     Config {

@@ -39,7 +39,7 @@ fn alone(field: &Field, value: Value) -> Value {
     match field.name {
         "slow_rate" => config["slow_after"] = json!("1s"),
         "close_after" => config["trials"] = json!(15),
-        "minimum_calls" => config["window"] = json!(1024),
+        "minimum_calls" | "buckets" => config["window_span"] = json!("10ms"),
         _ => {}
     }
     config
@@ -56,7 +56,9 @@ fn the_breakers_schema_and_the_engine_draw_the_same_lines() {
             let base = match field.name {
                 "slow_rate" => CircuitBreakerConfig::new().slow_after(core::time::Duration::from_secs(1)),
                 "close_after" => CircuitBreakerConfig::new().trials(15),
-                "minimum_calls" => CircuitBreakerConfig::new().window(1_024),
+                "minimum_calls" | "buckets" => {
+                    CircuitBreakerConfig::new().window_span(core::time::Duration::from_millis(10))
+                }
                 _ => CircuitBreakerConfig::new(),
             };
             let config = alone(field, written);
