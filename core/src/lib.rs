@@ -94,6 +94,12 @@ mod pages {
     struct CircuitBreaker;
     #[doc = include_str!("../../docs/retry_budget.md")]
     struct RetryBudget;
+    #[doc = include_str!("../../docs/retry.md")]
+    struct Retry;
+    #[doc = include_str!("../../docs/timeouts.md")]
+    struct Timeouts;
+    #[doc = include_str!("../../docs/policy.md")]
+    struct Policy;
     #[doc = include_str!("../../docs/token_bucket.md")]
     struct TokenBucket;
 }

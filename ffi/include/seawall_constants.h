@@ -76,6 +76,98 @@ enum sw_settlement {
     SW_SETTLEMENT_STALE = 3,
 };
 
+/* Why a call ended. */
+enum sw_end {
+    /* An attempt succeeded. */
+    SW_END_SUCCESS = 1,
+    /* The last failure is not one that goes away. */
+    SW_END_NOT_RETRYABLE = 2,
+    /* The operation must not be done twice, so a failure is not retried. */
+    SW_END_NOT_IDEMPOTENT = 3,
+    /* All attempts failed. */
+    SW_END_ATTEMPTS_USED_UP = 4,
+    /* The retry budget is empty. */
+    SW_END_BUDGET_EMPTY = 5,
+    /* The dependency said not to retry. */
+    SW_END_TOLD_TO_STOP = 6,
+    /* The dependency told a wait that is longer than allowed. */
+    SW_END_TOLD_TOO_LONG = 7,
+    /* The circuit breaker refused. */
+    SW_END_BREAKER_REFUSED = 8,
+    /* The rate limit refused. */
+    SW_END_RATE_LIMITED = 9,
+    /* The deadline of the caller has passed. */
+    SW_END_DEADLINE_EXCEEDED = 10,
+    /* The call's own total timeout has passed. */
+    SW_END_TIMED_OUT = 11,
+    /* What would come next cannot be done before the deadline. */
+    SW_END_WONT_FINISH = 12,
+    /* The caller cancelled it. */
+    SW_END_CANCELLED = 13,
+    /* It was never started, or its bytes are no call. */
+    SW_END_UNCONFIGURED = 14,
+};
+
+/* How an attempt failed. */
+enum sw_failure {
+    /* It took longer than its timeout allows. */
+    SW_FAILURE_TIMEOUT = 1,
+    /* The connection could not be made, or broke. */
+    SW_FAILURE_CONNECTION = 2,
+    /* The answer was a status that means failure. */
+    SW_FAILURE_STATUS = 3,
+    /* A layer of our own refused (a breaker, a limit), so the dependency was not asked. */
+    SW_FAILURE_OWN_REFUSAL = 4,
+    /* It was cancelled. */
+    SW_FAILURE_CANCELLED = 5,
+    /* A deadline from above came before its own timeout. */
+    SW_FAILURE_INHERITED_DEADLINE = 6,
+    /* Something else. */
+    SW_FAILURE_OTHER = 7,
+    /* The caller says that it may go away. */
+    SW_FAILURE_TRANSIENT = 8,
+};
+
+/* What a breaker makes of the end of a call. */
+enum sw_evidence {
+    /* The dependency works. */
+    SW_EVIDENCE_SUCCESS = 1,
+    /* The dependency fails. */
+    SW_EVIDENCE_FAILURE = 2,
+    /* It says nothing about the dependency. */
+    SW_EVIDENCE_IGNORED = 3,
+};
+
+/* Why an attempt is cut off. */
+enum sw_cut {
+    /* It has used its own timeout up. */
+    SW_CUT_TIMED_OUT = 1,
+    /* The deadline of the whole call is here. */
+    SW_CUT_DEADLINE = 2,
+    /* The caller no longer wants the call. */
+    SW_CUT_CANCELLED = 3,
+    /* Another attempt has answered. */
+    SW_CUT_SUPERSEDED = 4,
+};
+
+/* What a call waits for. */
+enum sw_pause {
+    /* The attempts that are out. */
+    SW_PAUSE_ATTEMPTS = 1,
+    /* The pause before a retry. */
+    SW_PAUSE_BACKOFF = 2,
+    /* Its place in the rate limit. */
+    SW_PAUSE_RATE_LIMIT = 3,
+};
+
+/* What became of an input. */
+enum sw_receipt {
+    /* It was taken; poll. */
+    SW_RECEIPT_TAKEN = 1,
+    /* It came twice, too late, or from nowhere, and changed nothing. */
+    SW_RECEIPT_STALE = 2,
+};
+
 /* The measured state of a circuit breaker. */
 enum sw_state {
     SW_STATE_CLOSED = 0,
@@ -113,6 +205,24 @@ enum sw_jitter {
     SW_JITTER_DECORRELATED = 2,
     SW_JITTER_PROPORTIONAL = 3,
     SW_JITTER_NONE = 4,
+};
+
+enum sw_idempotent {
+    SW_IDEMPOTENT_YES = 0,
+    SW_IDEMPOTENT_NO = 1,
+    SW_IDEMPOTENT_BY_KEY = 2,
+};
+
+enum sw_on_retry_after {
+    SW_ON_RETRY_AFTER_WAIT = 0,
+    SW_ON_RETRY_AFTER_FAIL = 1,
+    SW_ON_RETRY_AFTER_GRPC = 2,
+    SW_ON_RETRY_AFTER_AWS = 3,
+};
+
+enum sw_late {
+    SW_LATE_DISCARD = 0,
+    SW_LATE_USE = 1,
 };
 
 /*
@@ -284,6 +394,70 @@ enum sw_retry_budget_field {
      * never make up one. 0: what is not paid for is not spent. (0 to 1000; default 0)
      */
     SW_RETRY_BUDGET_MIN_PER_SECOND = 2,
+};
+
+/* How a call is tried again. idempotent must be stated. */
+enum sw_retry_field {
+    /*
+     * So many attempts in all, the first included. Three: what goes away mostly has by then, and layers
+     * multiply. (1 to 1000000; default 3)
+     */
+    SW_RETRY_ATTEMPTS = 0,
+    /*
+     * Whether the operation may be done twice. There is no default: a retried payment is a second payment.
+     * (yes, no, by_key; must be stated)
+     */
+    SW_RETRY_IDEMPOTENT = 1,
+    /*
+     * What a told wait does to the pause. `wait`: never earlier than the dependency asked. (wait, fail, grpc,
+     * aws; default wait)
+     */
+    SW_RETRY_ON_RETRY_AFTER = 2,
+    /*
+     * A told wait longer than this ends the call at once, which carries the instant. A minute: somebody is
+     * waiting. (0 ns to 24 h; default 60 s)
+     */
+    SW_RETRY_MAX_RETRY_AFTER_NS = 3,
+};
+
+/* How long a call may take. Each must be stated; 0 states that there is none. */
+enum sw_timeouts_field {
+    /*
+     * Making the connection; 0: none. Short: a few hundred milliseconds inside a data centre. The transport
+     * keeps it. (0 ns to 24 h; must be stated)
+     */
+    SW_TIMEOUTS_CONNECT_NS = 0,
+    /*
+     * One attempt, the connection included; 0: none. Just above what the dependency takes at its 99th
+     * percentile. (0 ns to 24 h; must be stated)
+     */
+    SW_TIMEOUTS_ATTEMPT_NS = 1,
+    /*
+     * The whole call, with every attempt and every pause between them; 0: none. (0 ns to 24 h; must be
+     * stated)
+     */
+    SW_TIMEOUTS_TOTAL_NS = 2,
+};
+
+/* What no part of a policy has to itself. */
+enum sw_policy_field {
+    /*
+     * How long an attempt usually takes: none starts when less than this remains until the deadline. 0: not
+     * known, so every attempt that has any time left starts. (0 ns to 24 h; default off)
+     */
+    SW_POLICY_EXPECTED_NS = 0,
+    /*
+     * How long an attempt may wait for the rate limit. 0: a rate limit's refusal is final, since a queue that
+     * nobody asked for hides the overload. (0 ns to 24 h; default off)
+     */
+    SW_POLICY_MAX_WAIT_NS = 1,
+    /* How many of the rate limit's tokens an attempt takes. (1 to 1099511627775; default 1) */
+    SW_POLICY_COST = 2,
+    /*
+     * What becomes of a success that arrives after its attempt's instant. `discard`: then an attempt that can
+     * be cut off and one that cannot are decided alike. (discard, use; default discard)
+     */
+    SW_POLICY_LATE = 3,
 };
 
 #endif

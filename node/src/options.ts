@@ -13,6 +13,12 @@ export type Growth = "exponential" | "linear" | "constant";
 
 export type Jitter = "full" | "equal" | "decorrelated" | "proportional" | "none";
 
+export type Idempotent = "yes" | "no" | "by_key";
+
+export type OnRetryAfter = "wait" | "fail" | "grpc" | "aws";
+
+export type Late = "discard" | "use";
+
 /**
  * How a circuit breaker judges. Consecutive mode unless one of failureRate, window, windowSpan, minimumCalls
  * and slowRate is given, which make it rate mode.
@@ -189,4 +195,75 @@ export interface RetryBudgetOptions {
    * never make up one. 0: what is not paid for is not spent. (0 to 1000; default 0)
    */
   minPerSecond?: number;
+}
+
+/**
+ * How a call is tried again. idempotent must be stated.
+ */
+export interface RetryOptions {
+  /**
+   * So many attempts in all, the first included. Three: what goes away mostly has by then, and layers
+   * multiply. (1 to 1000000; default 3)
+   */
+  attempts?: number;
+  /**
+   * Whether the operation may be done twice. There is no default: a retried payment is a second payment.
+   * (yes, no, by_key; must be stated)
+   */
+  idempotent: Idempotent;
+  /**
+   * What a told wait does to the pause. `wait`: never earlier than the dependency asked. (wait, fail, grpc,
+   * aws; default wait)
+   */
+  onRetryAfter?: OnRetryAfter;
+  /**
+   * A told wait longer than this ends the call at once, which carries the instant. A minute: somebody is
+   * waiting. (0 ns to 24 h; default 60 s)
+   */
+  maxRetryAfter?: Span;
+}
+
+/**
+ * How long a call may take. Each must be stated; 0 states that there is none.
+ */
+export interface TimeoutsOptions {
+  /**
+   * Making the connection; 0: none. Short: a few hundred milliseconds inside a data centre. The transport
+   * keeps it. (0 ns to 24 h; must be stated)
+   */
+  connect: Span;
+  /**
+   * One attempt, the connection included; 0: none. Just above what the dependency takes at its 99th
+   * percentile. (0 ns to 24 h; must be stated)
+   */
+  attempt: Span;
+  /**
+   * The whole call, with every attempt and every pause between them; 0: none. (0 ns to 24 h; must be stated)
+   */
+  total: Span;
+}
+
+/**
+ * What no part of a policy has to itself.
+ */
+export interface PolicyOptions {
+  /**
+   * How long an attempt usually takes: none starts when less than this remains until the deadline. 0: not
+   * known, so every attempt that has any time left starts. (0 ns to 24 h; default off)
+   */
+  expected?: Span;
+  /**
+   * How long an attempt may wait for the rate limit. 0: a rate limit's refusal is final, since a queue that
+   * nobody asked for hides the overload. (0 ns to 24 h; default off)
+   */
+  maxWait?: Span;
+  /**
+   * How many of the rate limit's tokens an attempt takes. (1 to 1099511627775; default 1)
+   */
+  cost?: number;
+  /**
+   * What becomes of a success that arrives after its attempt's instant. `discard`: then an attempt that can
+   * be cut off and one that cannot are decided alike. (discard, use; default discard)
+   */
+  late?: Late;
 }

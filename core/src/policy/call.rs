@@ -256,6 +256,9 @@ impl Call {
     }
 }
 
+/// The size is part of the C interface.
+const _: () = assert!(size_of::<Call>() == 352 && align_of::<Call>() == 8);
+
 impl Default for Call {
     fn default() -> Self {
         Self::new()

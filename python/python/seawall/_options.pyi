@@ -17,6 +17,12 @@ Growth: TypeAlias = Literal["exponential", "linear", "constant"]
 
 Jitter: TypeAlias = Literal["full", "equal", "decorrelated", "proportional", "none"]
 
+Idempotent: TypeAlias = Literal["yes", "no", "by_key"]
+
+OnRetryAfter: TypeAlias = Literal["wait", "fail", "grpc", "aws"]
+
+Late: TypeAlias = Literal["discard", "use"]
+
 class CircuitBreakerOptions(TypedDict, total=False):
     """How a circuit breaker judges. Consecutive mode unless one of failure_rate, window, window_span,
     minimum_calls and slow_rate is given, which make it rate mode."""
@@ -155,3 +161,55 @@ class RetryBudgetOptions(TypedDict, total=False):
     min_per_second: int | None
     """So many retries flow in per second besides, for clients with so few requests that a share of them would
     never make up one. 0: what is not paid for is not spent. (0 to 1000; default 0)"""
+
+class RetryOptions(TypedDict, total=False):
+    """How a call is tried again. idempotent must be stated."""
+
+    attempts: int | None
+    """So many attempts in all, the first included. Three: what goes away mostly has by then, and layers
+    multiply. (1 to 1000000; default 3)"""
+
+    idempotent: Required[Idempotent]
+    """Whether the operation may be done twice. There is no default: a retried payment is a second payment.
+    (yes, no, by_key; must be stated)"""
+
+    on_retry_after: OnRetryAfter | None
+    """What a told wait does to the pause. `wait`: never earlier than the dependency asked. (wait, fail, grpc,
+    aws; default wait)"""
+
+    max_retry_after: Span | None
+    """A told wait longer than this ends the call at once, which carries the instant. A minute: somebody is
+    waiting. (0 ns to 24 h; default 60 s)"""
+
+class TimeoutsOptions(TypedDict, total=False):
+    """How long a call may take. Each must be stated; 0 states that there is none."""
+
+    connect: Required[Span]
+    """Making the connection; 0: none. Short: a few hundred milliseconds inside a data centre. The transport
+    keeps it. (0 ns to 24 h; must be stated)"""
+
+    attempt: Required[Span]
+    """One attempt, the connection included; 0: none. Just above what the dependency takes at its 99th
+    percentile. (0 ns to 24 h; must be stated)"""
+
+    total: Required[Span]
+    """The whole call, with every attempt and every pause between them; 0: none. (0 ns to 24 h; must be
+    stated)"""
+
+class PolicyOptions(TypedDict, total=False):
+    """What no part of a policy has to itself."""
+
+    expected: Span | None
+    """How long an attempt usually takes: none starts when less than this remains until the deadline. 0: not
+    known, so every attempt that has any time left starts. (0 ns to 24 h; default off)"""
+
+    max_wait: Span | None
+    """How long an attempt may wait for the rate limit. 0: a rate limit's refusal is final, since a queue that
+    nobody asked for hides the overload. (0 ns to 24 h; default off)"""
+
+    cost: int | None
+    """How many of the rate limit's tokens an attempt takes. (1 to 1099511627775; default 1)"""
+
+    late: Late | None
+    """What becomes of a success that arrives after its attempt's instant. `discard`: then an attempt that can
+    be cut off and one that cannot are decided alike. (discard, use; default discard)"""

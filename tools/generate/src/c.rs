@@ -1,7 +1,8 @@
 //! The constants of C: what is stable by number.
 
 use seawall::config::{Field, Unit};
-use seawall::{Cause, Layer, Reason, Settlement, State};
+use seawall::policy::{Cut, End, Pause, Receipt};
+use seawall::{Cause, Evidence, Failure, Layer, Reason, Settlement, State};
 
 use crate::NOTE;
 use crate::configs::{CHOICES, CONFIGS, default_text, range_text};
@@ -31,6 +32,33 @@ pub(crate) fn constants() -> String {
         "settlement",
         "What became of a settlement.",
         Settlement::ALL.iter().map(|x| stable((x.number(), x.name(), x.meaning()))),
+    );
+    out +=
+        &constants_of("end", "Why a call ended.", End::ALL.iter().map(|x| stable((x.number(), x.name(), x.meaning()))));
+    out += &constants_of(
+        "failure",
+        "How an attempt failed.",
+        Failure::ALL.iter().map(|x| stable((x.number(), x.name(), x.meaning()))),
+    );
+    out += &constants_of(
+        "evidence",
+        "What a breaker makes of the end of a call.",
+        Evidence::ALL.iter().map(|x| stable((x.number(), x.name(), x.meaning()))),
+    );
+    out += &constants_of(
+        "cut",
+        "Why an attempt is cut off.",
+        Cut::ALL.iter().map(|x| stable((x.number(), x.name(), x.meaning()))),
+    );
+    out += &constants_of(
+        "pause",
+        "What a call waits for.",
+        Pause::ALL.iter().map(|x| stable((x.number(), x.name(), x.meaning()))),
+    );
+    out += &constants_of(
+        "receipt",
+        "What became of an input.",
+        Receipt::ALL.iter().map(|x| stable((x.number(), x.name(), x.meaning()))),
     );
     out += &constants_of(
         "state",

@@ -1,9 +1,10 @@
 //! What the core declares.
 
 use seawall::config::{Field, Unit};
+use seawall::policy::{Late, PolicyConfig};
 use seawall::{
-    BackoffConfig, CircuitBreakerConfig, ExpiredTrials, Fill, Growth, Jitter, Mode, RetryBudgetConfig,
-    TokenBucketConfig,
+    BackoffConfig, CircuitBreakerConfig, ExpiredTrials, Fill, Growth, Idempotent, Jitter, Mode, OnRetryAfter,
+    RetryBudgetConfig, RetryConfig, TimeoutsConfig, TokenBucketConfig,
 };
 
 /// A configuration.
@@ -46,6 +47,24 @@ pub const CONFIGS: &[Config] = &[
         about: "How many retries a client may afford.",
         fields: RetryBudgetConfig::FIELDS,
     },
+    Config {
+        id: "retry",
+        name: "Retry",
+        about: "How a call is tried again. idempotent must be stated.",
+        fields: RetryConfig::FIELDS,
+    },
+    Config {
+        id: "timeouts",
+        name: "Timeouts",
+        about: "How long a call may take. Each must be stated; 0 states that there is none.",
+        fields: TimeoutsConfig::FIELDS,
+    },
+    Config {
+        id: "policy",
+        name: "Policy",
+        about: "What no part of a policy has to itself.",
+        fields: PolicyConfig::FIELDS,
+    },
 ];
 
 /// The enums that fields choose from: name, names of the choices.
@@ -55,6 +74,9 @@ pub(crate) const CHOICES: &[(&str, &[&str])] = &[
     ("Fill", Fill::NAMES),
     ("Growth", Growth::NAMES),
     ("Jitter", Jitter::NAMES),
+    ("Idempotent", Idempotent::NAMES),
+    ("OnRetryAfter", OnRetryAfter::NAMES),
+    ("Late", Late::NAMES),
 ];
 
 /// Whether a field must be stated: it has no default, and no other field decides one.

@@ -4,7 +4,8 @@
 use std::fmt::Write;
 
 use seawall::config::{Invalid, Unit};
-use seawall::{Cause, Layer, Reason, Settlement};
+use seawall::policy::{Cut, End, Pause, Receipt};
+use seawall::{Cause, Evidence, Failure, Layer, Reason, Settlement};
 
 use crate::NOTE;
 use crate::configs::{CONFIGS, Config, default_text, range_text};
@@ -22,6 +23,12 @@ pub(crate) fn documents() -> Vec<(String, Vec<Table>)> {
             ("reasons", stable(Reason::ALL.iter().map(|x| (x.number(), x.name(), x.meaning())))),
             ("causes", stable(Cause::ALL.iter().map(|x| (x.number(), x.name(), x.meaning())))),
             ("settlements", stable(Settlement::ALL.iter().map(|x| (x.number(), x.name(), x.meaning())))),
+            ("ends", stable(End::ALL.iter().map(|x| (x.number(), x.name(), x.meaning())))),
+            ("failures", stable(Failure::ALL.iter().map(|x| (x.number(), x.name(), x.meaning())))),
+            ("evidence", stable(Evidence::ALL.iter().map(|x| (x.number(), x.name(), x.meaning())))),
+            ("cuts", stable(Cut::ALL.iter().map(|x| (x.number(), x.name(), x.meaning())))),
+            ("pauses", stable(Pause::ALL.iter().map(|x| (x.number(), x.name(), x.meaning())))),
+            ("receipts", stable(Receipt::ALL.iter().map(|x| (x.number(), x.name(), x.meaning())))),
             ("invalid", stable(Invalid::ALL.iter().map(|x| (x.number(), x.name(), x.meaning())))),
         ],
     )];

@@ -136,11 +136,16 @@ fn every_default_is_valid_where_it_stands() {
         let mut seen = 0;
         for (name, property) in text["properties"].as_object().unwrap() {
             let Some(default) = property.get("default") else { continue };
-            let mut whole = if config.id == "token_bucket" { json!({ "rate": 1, "capacity": 1 }) } else { json!({}) };
+            let mut whole = match config.id {
+                "token_bucket" => json!({ "rate": 1, "capacity": 1 }),
+                "retry" => json!({ "idempotent": "yes" }),
+                _ => json!({}),
+            };
             whole[name] = default.clone();
             assert!(schema.is_valid(&whole), "{whole}");
             seen += 1;
         }
-        assert!(seen >= 2, "{} has defaults", config.id);
+        // Every timeout must be stated.
+        assert_eq!(seen >= 2, config.id != "timeouts", "{} has defaults", config.id);
     }
 }
