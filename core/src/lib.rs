@@ -59,6 +59,7 @@ mod random;
 pub mod rate;
 pub mod retry;
 mod time;
+pub mod wire;
 mod word;
 
 pub use breaker::{

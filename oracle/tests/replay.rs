@@ -61,6 +61,11 @@ fn policy() {
 }
 
 #[test]
+fn wire() {
+    replay("wire", 8, bodies::wire);
+}
+
+#[test]
 fn event_ring() {
     replay("event_ring", 3, bodies::event_ring);
 }

@@ -10,6 +10,7 @@ mod policy;
 mod retry_budget;
 mod source;
 mod token_bucket;
+mod wire;
 
 pub use backoff::backoff;
 pub use circuit_breaker::circuit_breaker;
@@ -18,3 +19,4 @@ pub use event_ring::event_ring;
 pub use policy::policy;
 pub use retry_budget::retry_budget;
 pub use token_bucket::token_bucket;
+pub use wire::wire;
