@@ -185,6 +185,21 @@ impl Timeouts {
         config.build()
     }
 
+    /// How many words [`to_words`](Self::to_words) makes.
+    pub const WORDS: usize = 3;
+
+    /// As plain words, for faces that keep it themselves.
+    #[must_use]
+    pub const fn to_words(&self) -> [u64; Self::WORDS] {
+        [self.connect, self.attempt, self.total]
+    }
+
+    /// From plain words. Any words are some timeouts.
+    #[must_use]
+    pub const fn from_words([connect, attempt, total]: [u64; Self::WORDS]) -> Self {
+        Self { connect, attempt, total }
+    }
+
     /// Making the connection; `None`: no timeout.
     #[must_use]
     pub const fn connect(&self) -> Option<Duration> {

@@ -254,6 +254,43 @@ typedef uint32_t sw_refund;
 #endif // __cplusplus
 
 /**
+ * What to do next.
+ */
+enum sw_step_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Send the attempt `attempt`, to be cut off at `until_ns`; then poll again.
+     */
+    SW_STEP_RUN = 1,
+    /**
+     * Cut the attempt `attempt` off: `why` is an `enum sw_cut`. Its result no longer matters. Poll again.
+     */
+    SW_STEP_CANCEL = 2,
+    /**
+     * Nothing to do until `until_ns`, or until an input comes: `why` is an `enum sw_pause`.
+     */
+    SW_STEP_WAIT = 3,
+    /**
+     * The breaker has changed its state: log `transition`; nobody else is told. Poll again.
+     */
+    SW_STEP_CHANGED = 4,
+    /**
+     * The call is over: `why` is an `enum sw_end`.
+     */
+    SW_STEP_DONE = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sw_step_kind sw_step_kind;
+#else
+typedef uint32_t sw_step_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * How long to wait before trying again. Begin with `sw_backoff_config_default()`. Meaning, range and
  * default of each field are told at `enum sw_backoff_field` (seawall_constants.h).
  */
@@ -551,6 +588,181 @@ typedef struct sw_event {
 } sw_event;
 
 /**
+ * What no part of a policy has to itself. Begin with `sw_policy_config_default()`. Meaning, range and default of
+ * each field are told at `enum sw_policy_field` (seawall_constants.h).
+ */
+typedef struct sw_policy_config {
+    uint64_t expected_ns;
+    uint64_t max_wait_ns;
+    uint64_t cost;
+    /**
+     * An `enum sw_late`.
+     */
+    uint64_t late;
+} sw_policy_config;
+
+/**
+ * A retry budget: retries only while they are few. Zero is its static initialiser and means
+ * unconfigured: every operation refuses it until `sw_retry_budget_init`.
+ */
+typedef struct SW_ALIGNED(8) sw_retry_budget {
+    uint64_t opaque[7];
+} sw_retry_budget;
+
+/**
+ * A token bucket: an average rate, and a burst after a pause. Zero is its static initialiser and means
+ * unconfigured: every operation refuses it until `sw_token_bucket_init`.
+ */
+typedef struct SW_ALIGNED(8) sw_token_bucket {
+    uint64_t opaque[11];
+} sw_token_bucket;
+
+/**
+ * Which rules a call goes by and which parts it asks. A plain value: set the pointers to what calls to
+ * this dependency share, or leave them NULL. Not for memory that is shared between processes.
+ */
+typedef struct sw_policy {
+    uint64_t opaque[19];
+    /**
+     * Retries are paid for here; NULL: they cost nothing.
+     */
+    struct sw_retry_budget *budget;
+    /**
+     * Every attempt asks it; NULL: there is none.
+     */
+    struct sw_circuit_breaker *breaker;
+    /**
+     * Every attempt takes its cost from it; NULL: there is none.
+     */
+    struct sw_token_bucket *rate_limit;
+} sw_policy;
+
+/**
+ * How long a call may take. Begin with `sw_timeouts_config_default()` and set all three: 0 states that there is
+ * none. Meaning and range are told at `enum sw_timeouts_field` (seawall_constants.h).
+ */
+typedef struct sw_timeouts_config {
+    uint64_t connect_ns;
+    uint64_t attempt_ns;
+    uint64_t total_ns;
+} sw_timeouts_config;
+
+/**
+ * How a call is tried again. Begin with `sw_retry_config_default()`; `idempotent` must be set. Meaning, range
+ * and default of each field are told at `enum sw_retry_field` (seawall_constants.h).
+ */
+typedef struct sw_retry_config {
+    uint64_t attempts;
+    /**
+     * An `enum sw_idempotent`.
+     */
+    uint64_t idempotent;
+    /**
+     * An `enum sw_on_retry_after`.
+     */
+    uint64_t on_retry_after;
+    uint64_t max_retry_after_ns;
+} sw_retry_config;
+
+/**
+ * The state of one call, for one thread at a time. Zero is a call that was never started.
+ */
+typedef struct SW_ALIGNED(8) sw_call {
+    uint64_t opaque[44];
+} sw_call;
+
+/**
+ * A step of a call. What a kind does not speak of is 0.
+ */
+typedef struct sw_step {
+    /**
+     * An `enum sw_step_kind`.
+     */
+    uint32_t kind;
+    /**
+     * Run, cancel: its number, from 1. Done: the attempt whose success is the answer, or the last that
+     * failed; 0: none.
+     */
+    uint32_t attempt;
+    /**
+     * Cancel: an `enum sw_cut`. Wait: an `enum sw_pause`. Done: an `enum sw_end`.
+     */
+    uint32_t why;
+    /**
+     * Run: the failure that it is a retry after. Done: the last failure's class. An `enum sw_failure`; 0:
+     * none.
+     */
+    uint32_t failure;
+    /**
+     * Done: how many attempts were sent.
+     */
+    uint32_t attempts;
+    /**
+     * Done: 1 when there is an answer.
+     */
+    uint32_t success;
+    /**
+     * Run: when it is cut off. Wait: when to poll again. UINT64_MAX: never by itself.
+     */
+    uint64_t until_ns;
+    /**
+     * Run: how long was waited before it.
+     */
+    uint64_t waited_ns;
+    /**
+     * Wait: what `sw_call_woken` takes; 0: the wait is not cut short.
+     */
+    uint64_t ticket;
+    /**
+     * Done: when the dependency said it would be back; 0: it did not.
+     */
+    uint64_t told_ns;
+    /**
+     * Done: who refused, where one of our own layers did.
+     */
+    struct sw_rejection rejection;
+    /**
+     * Changed: the breaker's change of state.
+     */
+    struct sw_transition transition;
+} sw_step;
+
+/**
+ * How an attempt ended. Make it with `sw_finish_success`, `sw_finish_failure` or `sw_finish_status`, and overrule
+ * what you know better.
+ */
+typedef struct sw_finish {
+    /**
+     * An `enum sw_failure`; 0: it worked.
+     */
+    uint32_t failure;
+    /**
+     * 1: it may go away, so that another attempt makes sense.
+     */
+    uint32_t retryable;
+    /**
+     * 1: another attempt makes sense only after the wait that was told, if one was.
+     */
+    uint32_t after_wait;
+    /**
+     * What the breaker makes of it: an `enum sw_evidence`.
+     */
+    uint32_t evidence;
+    /**
+     * 1: the dependency said not to try again.
+     */
+    uint32_t stop;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * The dependency said to wait so long (`Retry-After`); UINT64_MAX: it did not.
+     */
+    uint64_t retry_after_ns;
+} sw_finish;
+
+/**
  * A seeded, wait-free source of 64-bit values, for the argument `r`. Any number of threads may share
  * one. Zero is its static initialiser and means *unseeded*: it then yields 0 only, which is "no
  * randomness", and there is no jitter. Not for secrets.
@@ -570,14 +782,6 @@ typedef struct sw_retry_budget_config {
 } sw_retry_budget_config;
 
 /**
- * A retry budget: retries only while they are few. Zero is its static initialiser and means
- * unconfigured: every operation refuses it until `sw_retry_budget_init`.
- */
-typedef struct SW_ALIGNED(8) sw_retry_budget {
-    uint64_t opaque[7];
-} sw_retry_budget;
-
-/**
  * How fast, and how much at once. Begin with `sw_token_bucket_config_default()`; `rate` and `capacity`
  * must be set. Meaning, range and default of each field are told at `enum sw_token_bucket_field`
  * (seawall_constants.h).
@@ -591,14 +795,6 @@ typedef struct sw_token_bucket_config {
      */
     uint64_t start;
 } sw_token_bucket_config;
-
-/**
- * A token bucket: an average rate, and a burst after a pause. Zero is its static initialiser and means
- * unconfigured: every operation refuses it until `sw_token_bucket_init`.
- */
-typedef struct SW_ALIGNED(8) sw_token_bucket {
-    uint64_t opaque[11];
-} sw_token_bucket;
 
 /**
  * A yes, with what is left. All zero when it was no.
@@ -990,6 +1186,31 @@ const char *sw_state_name(uint32_t state);
 const char *sw_mode_name(uint32_t mode);
 
 /**
+ * The name of an `enum sw_end`; "unknown" for any other number.
+ */
+const char *sw_end_name(uint32_t end);
+
+/**
+ * The name of an `enum sw_failure`; "unknown" for any other number.
+ */
+const char *sw_failure_name(uint32_t failure);
+
+/**
+ * The name of an `enum sw_evidence`; "unknown" for any other number.
+ */
+const char *sw_evidence_name(uint32_t evidence);
+
+/**
+ * The name of an `enum sw_cut`; "unknown" for any other number.
+ */
+const char *sw_cut_name(uint32_t cut);
+
+/**
+ * The name of an `enum sw_pause`; "unknown" for any other number.
+ */
+const char *sw_pause_name(uint32_t pause);
+
+/**
  * The version of the library, as `major.minor.patch`.
  */
 const char *sw_version(void);
@@ -1000,6 +1221,99 @@ const char *sw_version(void);
  * Thread- and signal-safe.
  */
 sw_permit_kind sw_permit_kind_of(const struct sw_permit *permit);
+
+/**
+ * A configuration with every field at its default.
+ */
+struct sw_policy_config sw_policy_config_default(void);
+
+/**
+ * Why a configuration is impossible, as a sentence; see `sw_circuit_breaker_config_explain`.
+ *
+ * Thread- and signal-safe.
+ */
+size_t sw_policy_config_explain(const struct sw_policy_config *config, char *text, size_t size);
+
+/**
+ * Makes a policy of one attempt within these timeouts, which must all be stated, with nothing shared. `config` may
+ * be NULL: every field at its default.
+ *
+ * SW_ERR_CONFIG: configuration or timeouts are impossible; the policy is as it was.
+ */
+sw_status sw_policy_init(struct sw_policy *policy,
+                         const struct sw_policy_config *config,
+                         const struct sw_timeouts_config *timeouts);
+
+/**
+ * Retries by these rules, with these pauses.
+ *
+ * SW_ERR_CONFIG: the rules are impossible; SW_ERR_UNCONFIGURED: there are no pauses. The policy is as it was then.
+ */
+sw_status sw_policy_retry(struct sw_policy *policy,
+                          const struct sw_retry_config *retry,
+                          const struct sw_backoff *backoff);
+
+/**
+ * Starts a call; `deadline_ns` is when its caller wants all of it done, UINT64_MAX: whenever. A call is started
+ * once: zero it before it is used again.
+ *
+ * SW_STALE: it was started before, and nothing has changed.
+ */
+sw_status sw_call_start(struct sw_call *call,
+                        uint64_t deadline_ns);
+
+/**
+ * What to do next. After every input, whenever the instant of a wait has come, and after every other step:
+ * poll until it is SW_STEP_WAIT or SW_STEP_DONE. `r` is randomness for the pauses; 0: none.
+ *
+ * SW_ERR_UNCONFIGURED: a part of the policy was never initialised.
+ */
+sw_status sw_call_poll(struct sw_call *call,
+                       const struct sw_policy *policy,
+                       uint64_t now_ns,
+                       uint64_t r,
+                       struct sw_step *step);
+
+/**
+ * An attempt has ended. Only the first result of an attempt that is out is taken.
+ *
+ * SW_STALE: it ended before, was cut off, was never sent, or the call is over; nothing has changed.
+ * SW_ERR_VALUE: a number of `finish` is none of its enumeration.
+ */
+sw_status sw_call_finished(struct sw_call *call, uint32_t attempt, const struct sw_finish *finish);
+
+/**
+ * The pause with this ticket need not last any longer: the connection is back, say.
+ *
+ * SW_STALE: that pause is over, or the dependency told it; nothing has changed.
+ */
+sw_status sw_call_woken(struct sw_call *call, uint64_t ticket);
+
+/**
+ * The caller wants no more of it: no further attempt, and no verdict on those that are out. Poll: what is out is
+ * to be cut off.
+ *
+ * SW_STALE: it is over; nothing has changed.
+ */
+sw_status sw_call_cancelled(struct sw_call *call);
+
+/**
+ * It worked.
+ */
+struct sw_finish sw_finish_success(void);
+
+/**
+ * It failed like this (an `enum sw_failure`), and that means what the table of the reference says. A number that is none
+ * counts as SW_FAILURE_OTHER.
+ */
+struct sw_finish sw_finish_failure(uint32_t failure);
+
+/**
+ * An HTTP answer with this status, a success or a failure by the table of the reference. `retry_after_ns` is what its
+ * Retry-After said (`sw_parse_retry_after`); UINT64_MAX: nothing.
+ */
+struct sw_finish sw_finish_status(uint32_t http_status,
+                                  uint64_t retry_after_ns);
 
 /**
  * Seeds a source; equal seeds give equal sequences. Nobody else may draw from it meanwhile.
@@ -1020,6 +1334,30 @@ sw_status sw_random_init_from_system(struct sw_random *random);
  * Cost: one atomic addition.
  */
 uint64_t sw_random_next(struct sw_random *random);
+
+/**
+ * Rules with every field at its default; `idempotent` has none and must be set.
+ */
+struct sw_retry_config sw_retry_config_default(void);
+
+/**
+ * Timeouts of which none is stated; all must be.
+ */
+struct sw_timeouts_config sw_timeouts_config_default(void);
+
+/**
+ * Why rules are impossible, as a sentence; see `sw_circuit_breaker_config_explain`.
+ *
+ * Thread- and signal-safe.
+ */
+size_t sw_retry_config_explain(const struct sw_retry_config *config, char *text, size_t size);
+
+/**
+ * Why timeouts are impossible, as a sentence; see `sw_circuit_breaker_config_explain`.
+ *
+ * Thread- and signal-safe.
+ */
+size_t sw_timeouts_config_explain(const struct sw_timeouts_config *config, char *text, size_t size);
 
 /**
  * A configuration with every field at its default.
@@ -1198,6 +1536,50 @@ sw_status sw_token_bucket_reset(struct sw_token_bucket *bucket, uint64_t now_ns)
 sw_status sw_token_bucket_configure(struct sw_token_bucket *bucket,
                                     const struct sw_token_bucket_config *config,
                                     uint64_t now_ns);
+
+/**
+ * Reads `Retry-After`: `size` bytes at `value`, whole seconds or a date in one of HTTP's three forms. `now_unix` is
+ * the time of the response in seconds since 1970: its Date field where it has one, else your own. More than
+ * 584 years is cut to that; a date that is over is no wait.
+ *
+ * SW_EMPTY: it is none of the forms, and `wait_ns` is UINT64_MAX.
+ *
+ * Thread- and signal-safe. Cost: one pass over the text.
+ */
+sw_status sw_parse_retry_after(const char *value,
+                               size_t size,
+                               int64_t now_unix,
+                               uint64_t *wait_ns);
+
+/**
+ * Writes a wait as whole seconds for `Retry-After`, rounded up and at least 1; as snprintf does, it returns the
+ * length without the NUL.
+ *
+ * Thread- and signal-safe.
+ */
+size_t sw_format_retry_after(uint64_t wait_ns,
+                             char *text,
+                             size_t size);
+
+/**
+ * Reads a date in one of HTTP's three forms: seconds since 1970. `now_unix` decides the century of a two-digit year.
+ *
+ * SW_EMPTY: it is none of the forms, and `unix` is 0.
+ *
+ * Thread- and signal-safe.
+ */
+sw_status sw_parse_http_date(const char *value,
+                             size_t size,
+                             int64_t now_unix,
+                             int64_t *unix);
+
+/**
+ * Writes a date as HTTP wants it, `Sun, 06 Nov 1994 08:49:37 GMT`; as snprintf does, it returns the length
+ * without the NUL. Years beyond 0 to 9999 become the nearest of them.
+ *
+ * Thread- and signal-safe.
+ */
+size_t sw_format_http_date(int64_t unix, char *text, size_t size);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -110,7 +110,7 @@ pub unsafe extern "C" fn sw_backoff_init(backoff: *mut sw_backoff, config: *cons
 }
 
 /// A backoff that has been configured.
-fn configured(caller: Caller<'_>, backoff: *const sw_backoff) -> Result<Backoff, sw_status> {
+pub(crate) fn configured(caller: Caller<'_>, backoff: *const sw_backoff) -> Result<Backoff, sw_status> {
     let backoff = Backoff::from_words(caller.read(backoff)?.opaque);
     if backoff.is_configured() { Ok(backoff) } else { Err(sw_status::SW_ERR_UNCONFIGURED) }
 }

@@ -79,6 +79,31 @@ impl<'a> Caller<'a> {
         self.wanted(out)
     }
 
+    /// A value that is ours alone meanwhile.
+    #[inline]
+    pub(crate) fn own<T: Plain>(self, value: *mut T) -> Result<&'a mut T, sw_status> {
+        check(value)?;
+        // SAFETY: not null and aligned (checked), readable and writable for all of 'a and touched by
+        // nobody else (`promises`); `Plain` vouches that any bytes are a value.
+        Ok(unsafe { &mut *value })
+    }
+
+    /// Text that is there; none is null only when it has no byte.
+    #[inline]
+    pub(crate) fn bytes(self, text: *const core::ffi::c_char, size: usize) -> Result<&'a [u8], sw_status> {
+        if size == 0 {
+            return Ok(&[]);
+        }
+        if text.is_null() {
+            return Err(sw_status::SW_ERR_NULL);
+        }
+        if size > isize::MAX as usize {
+            return Err(sw_status::SW_ERR_VALUE);
+        }
+        // SAFETY: not null, at most isize::MAX bytes (checked), readable (`promises`).
+        Ok(unsafe { core::slice::from_raw_parts(text.cast(), size) })
+    }
+
     /// A buffer for text; none when it is null or has no byte.
     #[inline]
     pub(crate) fn buffer(self, text: *mut core::ffi::c_char, size: usize) -> Option<&'a mut [u8]> {
@@ -96,6 +121,12 @@ impl<'a> Caller<'a> {
 /// # Safety
 /// `#[repr(C)]` and made of `AtomicU64` throughout, and every bit pattern is a value.
 pub(crate) unsafe trait Atomic {}
+
+/// A value that a caller keeps for us and that nobody shares.
+///
+/// # Safety
+/// `#[repr(C)]` and made of integers throughout, and every bit pattern is a value.
+pub(crate) unsafe trait Plain {}
 
 /// A place for a result, or none.
 pub(crate) struct Wanted<'a, T> {

@@ -62,7 +62,10 @@ pub struct sw_snapshot {
 pub const SW_NO_RATE: u32 = 0xFFFF_FFFF;
 
 /// A breaker that has been configured.
-fn configured<'a>(caller: Caller<'a>, breaker: *const sw_circuit_breaker) -> Result<&'a CircuitBreaker, sw_status> {
+pub(crate) fn configured<'a>(
+    caller: Caller<'a>,
+    breaker: *const sw_circuit_breaker,
+) -> Result<&'a CircuitBreaker, sw_status> {
     let breaker: &CircuitBreaker = caller.state(breaker)?;
     if breaker.is_configured() { Ok(breaker) } else { Err(sw_status::SW_ERR_UNCONFIGURED) }
 }

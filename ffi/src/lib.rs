@@ -11,6 +11,8 @@
 //! | `decision.rs` | refusals and changes of state as C sees them |
 //! | `names.rs` | names of what is numbered |
 //! | `circuit_breaker.rs`, `token_bucket.rs`, `retry_budget.rs`, `backoff.rs`, `event_ring.rs` | the primitives |
+//! | `policy.rs`, `retry.rs` | wiring, and the state of one call |
+//! | `wire.rs` | header text |
 //! | `claim.rs` | what can be used once only: permits and reservations |
 //! | `random.rs`, `clock.rs` | arguments of the operations |
 //! | `text.rs` | sentences into buffers |
@@ -37,9 +39,12 @@ mod event_ring;
 mod freestanding;
 mod names;
 mod permit;
+mod policy;
 mod random;
 mod reservation;
+mod retry;
 mod retry_budget;
 mod status;
 mod text;
 mod token_bucket;
+mod wire;

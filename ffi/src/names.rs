@@ -118,6 +118,83 @@ pub extern "C" fn sw_mode_name(mode: u32) -> *const c_char {
     .as_ptr()
 }
 
+/// The name of an `enum sw_end`; "unknown" for any other number.
+#[unsafe(no_mangle)]
+pub extern "C" fn sw_end_name(end: u32) -> *const c_char {
+    match end {
+        1 => c"success",
+        2 => c"not_retryable",
+        3 => c"not_idempotent",
+        4 => c"attempts_used_up",
+        5 => c"budget_empty",
+        6 => c"told_to_stop",
+        7 => c"told_too_long",
+        8 => c"breaker_refused",
+        9 => c"rate_limited",
+        10 => c"deadline_exceeded",
+        11 => c"timed_out",
+        12 => c"wont_finish",
+        13 => c"cancelled",
+        14 => c"unconfigured",
+        _ => UNKNOWN,
+    }
+    .as_ptr()
+}
+
+/// The name of an `enum sw_failure`; "unknown" for any other number.
+#[unsafe(no_mangle)]
+pub extern "C" fn sw_failure_name(failure: u32) -> *const c_char {
+    match failure {
+        1 => c"timeout",
+        2 => c"connection",
+        3 => c"status",
+        4 => c"own_refusal",
+        5 => c"cancelled",
+        6 => c"inherited_deadline",
+        7 => c"other",
+        8 => c"transient",
+        _ => UNKNOWN,
+    }
+    .as_ptr()
+}
+
+/// The name of an `enum sw_evidence`; "unknown" for any other number.
+#[unsafe(no_mangle)]
+pub extern "C" fn sw_evidence_name(evidence: u32) -> *const c_char {
+    match evidence {
+        1 => c"success",
+        2 => c"failure",
+        3 => c"ignored",
+        _ => UNKNOWN,
+    }
+    .as_ptr()
+}
+
+/// The name of an `enum sw_cut`; "unknown" for any other number.
+#[unsafe(no_mangle)]
+pub extern "C" fn sw_cut_name(cut: u32) -> *const c_char {
+    match cut {
+        1 => c"timed_out",
+        2 => c"deadline",
+        3 => c"cancelled",
+        4 => c"superseded",
+        _ => UNKNOWN,
+    }
+    .as_ptr()
+}
+
+/// The name of an `enum sw_pause`; "unknown" for any other number.
+#[unsafe(no_mangle)]
+pub extern "C" fn sw_pause_name(pause: u32) -> *const c_char {
+    match pause {
+        1 => c"attempts",
+        2 => c"backoff",
+        3 => c"rate_limit",
+        _ => UNKNOWN,
+    }
+    .as_ptr()
+}
+
 /// The version of the library, as `major.minor.patch`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sw_version() -> *const c_char {
@@ -131,7 +208,8 @@ pub extern "C" fn sw_version() -> *const c_char {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core_seawall::{Cause, Layer, Mode, Reason, State};
+    use core_seawall::policy::{Cut, End, Pause};
+    use core_seawall::{Cause, Evidence, Failure, Layer, Mode, Reason, State};
     use std::ffi::CStr;
 
     fn text(name: *const c_char) -> &'static str {
@@ -152,6 +230,11 @@ mod tests {
         agrees(sw_layer_name, |n| Layer::from_number(n).map(Layer::name));
         agrees(sw_reason_name, |n| Reason::from_number(n).map(Reason::name));
         agrees(sw_cause_name, |n| Cause::from_number(n).map(Cause::name));
+        agrees(sw_end_name, |n| End::from_number(n).map(End::name));
+        agrees(sw_failure_name, |n| Failure::from_number(n).map(Failure::name));
+        agrees(sw_evidence_name, |n| Evidence::from_number(n).map(Evidence::name));
+        agrees(sw_cut_name, |n| Cut::from_number(n).map(Cut::name));
+        agrees(sw_pause_name, |n| Pause::from_number(n).map(Pause::name));
         agrees(sw_mode_name, |n| Mode::NAMES.get(usize::from(n)).copied());
         agrees(sw_state_name, |n| (n <= 2).then(|| State::from_number(u64::from(n)).name()));
     }

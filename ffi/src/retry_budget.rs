@@ -39,7 +39,7 @@ impl sw_retry_budget_config {
 }
 
 /// A budget that has been configured.
-fn configured<'a>(caller: Caller<'a>, budget: *const sw_retry_budget) -> Result<&'a RetryBudget, sw_status> {
+pub(crate) fn configured<'a>(caller: Caller<'a>, budget: *const sw_retry_budget) -> Result<&'a RetryBudget, sw_status> {
     let budget: &RetryBudget = caller.state(budget)?;
     if budget.is_configured() { Ok(budget) } else { Err(sw_status::SW_ERR_UNCONFIGURED) }
 }

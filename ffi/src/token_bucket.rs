@@ -67,7 +67,7 @@ impl sw_token_bucket_config {
 }
 
 /// A bucket that has been configured.
-fn configured<'a>(caller: Caller<'a>, bucket: *const sw_token_bucket) -> Result<&'a TokenBucket, sw_status> {
+pub(crate) fn configured<'a>(caller: Caller<'a>, bucket: *const sw_token_bucket) -> Result<&'a TokenBucket, sw_status> {
     let bucket: &TokenBucket = caller.state(bucket)?;
     if bucket.is_configured() { Ok(bucket) } else { Err(sw_status::SW_ERR_UNCONFIGURED) }
 }

@@ -21,6 +21,8 @@ PROGRAMS = {
     "token_bucket": [],
     "backoff": [],
     "retry_budget": [],
+    "policy": [],
+    "wire": [],
     "event_ring": [],
     "misuse": [],
     "threads": [],

@@ -45,6 +45,18 @@ pub(super) struct Settings {
     pub(super) late: Late,
 }
 
+impl Settings {
+    pub(super) const WORDS: usize = 4;
+
+    pub(super) const fn to_words(self) -> [u64; Self::WORDS] {
+        [self.expected, self.max_wait, self.cost, self.late as u64]
+    }
+
+    pub(super) const fn from_words([expected, max_wait, cost, late]: [u64; Self::WORDS]) -> Self {
+        Self { expected, max_wait, cost, late: Late::from_number(late) }
+    }
+}
+
 impl PolicyConfig {
     /// Checks every field.
     ///

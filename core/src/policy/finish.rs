@@ -83,7 +83,9 @@ impl Finish {
         self.failure
     }
 
-    pub(super) const fn verdict(&self) -> Verdict {
+    /// What it means.
+    #[must_use]
+    pub const fn verdict(&self) -> Verdict {
         self.verdict
     }
 

@@ -58,6 +58,45 @@ impl<'a> Policy<'a> {
     }
 }
 
+const WORDS: usize = Settings::WORDS + Timeouts::WORDS + 1 + Retry::WORDS + Backoff::WORDS;
+
+/// The rules alone, without what is shared, as plain words: for faces that keep them themselves.
+impl<'a> Policy<'a> {
+    /// How many words [`rules_to_words`](Self::rules_to_words) makes.
+    pub const WORDS: usize = WORDS;
+
+    /// Settings, timeouts, and the rules and pauses of retrying, where there are any.
+    #[must_use]
+    pub fn rules_to_words(&self) -> [u64; WORDS] {
+        let retry = self.retry.map(|(retry, backoff)| (retry.to_words(), backoff.to_words()));
+        let (rules, pauses) = retry.unwrap_or_default();
+        let mut words = self
+            .settings
+            .to_words()
+            .into_iter()
+            .chain(self.timeouts.to_words())
+            .chain([u64::from(self.retry.is_some())])
+            .chain(rules)
+            .chain(pauses);
+        core::array::from_fn(|_| words.next().unwrap_or(0))
+    }
+
+    /// A policy by the rules of these words, with nothing shared. Any words are some rules.
+    #[must_use]
+    pub const fn from_words(words: [u64; WORDS]) -> Self {
+        let [a, b, c, d, connect, attempt, total, retries, r0, r1, r2, r3, p0, p1, p2, p3, p4, p5, p6] = words;
+        let rules = (Retry::from_words([r0, r1, r2, r3]), Backoff::from_words([p0, p1, p2, p3, p4, p5, p6]));
+        Self {
+            settings: Settings::from_words([a, b, c, d]),
+            timeouts: Timeouts::from_words([connect, attempt, total]),
+            retry: if retries == 1 { Some(rules) } else { None },
+            budget: None,
+            breaker: None,
+            rate_limit: None,
+        }
+    }
+}
+
 impl Policy<'_> {
     /// What an attempt may take by its own timeouts: the attempt's, or the total where none is stated
     /// or that is shorter.

@@ -109,6 +109,22 @@ impl Retry {
         config.build()
     }
 
+    /// How many words [`to_words`](Self::to_words) makes.
+    pub const WORDS: usize = 4;
+
+    /// As plain words, for faces that keep it themselves.
+    #[must_use]
+    pub const fn to_words(&self) -> [u64; Self::WORDS] {
+        [self.attempts, self.idempotent, self.on_retry_after, self.max_retry_after]
+    }
+
+    /// From plain words. Any words are some rules.
+    #[must_use]
+    pub const fn from_words(words: [u64; Self::WORDS]) -> Self {
+        let [attempts, idempotent, on_retry_after, max_retry_after] = words;
+        Self { attempts, idempotent, on_retry_after, max_retry_after }
+    }
+
     /// How many attempts in all.
     #[must_use]
     pub const fn attempts(&self) -> u32 {
