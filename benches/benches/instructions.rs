@@ -9,7 +9,7 @@ use gungraun::prelude::*;
 use gungraun::{Callgrind, EventKind};
 use recloser::Recloser;
 use seawall::{CircuitBreaker, TokenBucket};
-use seawall_benches::{breakers, buckets};
+use seawall_benches::{breakers, buckets, policies};
 
 const OPERATIONS: u64 = 1000;
 
@@ -85,6 +85,31 @@ fn governor_bucket_with_instant(governor: buckets::Governor) -> u64 {
     black_box(buckets::governor_take_with_instant(black_box(&governor), OPERATIONS))
 }
 
+#[library_benchmark]
+#[bench::success(policies::healthy())]
+fn policy_retry(parts: policies::Parts) -> u64 {
+    black_box(policies::retry(black_box(&parts), OPERATIONS))
+}
+
+#[library_benchmark]
+#[bench::success(policies::healthy())]
+#[bench::refused(policies::open())]
+fn policy_call(parts: policies::Parts) -> u64 {
+    black_box(policies::call(black_box(&parts), OPERATIONS))
+}
+
+#[library_benchmark]
+#[bench::one_retry(policies::healthy())]
+fn policy_call_retried(parts: policies::Parts) -> u64 {
+    black_box(policies::call_retried(black_box(&parts), OPERATIONS))
+}
+
+#[library_benchmark]
+#[bench::success(policies::backon_rules())]
+fn backon_retry(rules: policies::BackonRules) -> u64 {
+    black_box(policies::backon(black_box(&rules), OPERATIONS))
+}
+
 library_benchmark_group!(
     name = circuit_breaker,
     benchmarks = [breaker, breaker_failing, breaker_writing, breaker_trial, recloser_breaker, failsafe_breaker]
@@ -93,4 +118,5 @@ library_benchmark_group!(
     name = token_bucket,
     benchmarks = [bucket, bucket_reserving, governor_bucket, governor_bucket_with_instant]
 );
-main!(library_benchmark_groups = [circuit_breaker, token_bucket]);
+library_benchmark_group!(name = policy, benchmarks = [policy_retry, policy_call, policy_call_retried, backon_retry]);
+main!(library_benchmark_groups = [circuit_breaker, token_bucket, policy]);

@@ -15,6 +15,7 @@ macro_rules! repeat {
 
 pub mod breakers;
 pub mod buckets;
+pub mod policies;
 
 use std::sync::Barrier;
 use std::time::Duration;

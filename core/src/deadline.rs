@@ -84,14 +84,27 @@ impl Deadline {
     /// `DeadlineExceeded`, or `WontFinish` when less remains than is expected. The same deadline will
     /// never allow it again.
     pub const fn check(self, now: Instant, expected: Duration) -> Result<Duration, Rejection> {
-        let remaining = self.remaining(now);
-        if remaining.is_zero() {
-            return Err(Rejection::new(Layer::Deadline, Reason::DeadlineExceeded, When::Never));
+        match self.check_nanos(now, crate::time::saturating_nanos(expected)) {
+            Ok(()) => Ok(self.remaining(now)),
+            Err(refused) => Err(refused),
         }
-        if remaining.as_nanos() < expected.as_nanos() {
-            return Err(Rejection::new(Layer::Deadline, Reason::WontFinish, When::Never));
+    }
+
+    /// As [`check`](Self::check), in nanoseconds: a division less.
+    #[inline]
+    pub(crate) const fn check_nanos(self, now: Instant, expected: u64) -> Result<(), Rejection> {
+        if self.is_never() {
+            return Ok(());
         }
-        Ok(remaining)
+        let remaining = self.0.as_nanos().saturating_sub(now.as_nanos());
+        let reason = if remaining == 0 {
+            Reason::DeadlineExceeded
+        } else if remaining < expected {
+            Reason::WontFinish
+        } else {
+            return Ok(());
+        };
+        Err(Rejection::new(Layer::Deadline, reason, When::Never))
     }
 }
 
@@ -216,6 +229,21 @@ impl Timeouts {
     #[must_use]
     pub const fn total(&self) -> Option<Duration> {
         stated(self.total)
+    }
+}
+
+impl Timeouts {
+    /// What an attempt may take by these: the attempt's timeout, or the total where none is stated or
+    /// that is shorter; `u64::MAX` for no timeout.
+    pub(crate) const fn own_nanos(&self) -> u64 {
+        let attempt = if self.attempt == 0 { u64::MAX } else { self.attempt };
+        let total = self.total_nanos();
+        if total < attempt { total } else { attempt }
+    }
+
+    /// The total; `u64::MAX` for no timeout.
+    pub(crate) const fn total_nanos(&self) -> u64 {
+        if self.total == 0 { u64::MAX } else { self.total }
     }
 }
 

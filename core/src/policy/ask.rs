@@ -18,9 +18,9 @@ impl Call {
     /// All that were out have failed: shall there be another?
     pub(super) fn consider(&mut self, policy: &Policy<'_>, now: Instant, r: u64) -> Turn {
         let (last, attempt) = (self.last(), self.last_attempt as u32);
-        let expected = span(policy.settings.expected);
+        let expected = policy.settings.expected;
         if matches!(last.failure(), Some(Failure::Timeout | Failure::InheritedDeadline))
-            && let Err(refused) = self.deadline().check(now, Duration::ZERO)
+            && let Err(refused) = self.deadline().check_nanos(now, 0)
         {
             return self.end_by_deadline(policy, refused, now);
         }
@@ -45,7 +45,7 @@ impl Call {
             return self.end(policy, End::ToldTooLong, attempt, None, now);
         };
         let mut at = now.after(pause);
-        if let Err(refused) = self.deadline().check(at, expected) {
+        if let Err(refused) = self.deadline().check_nanos(at, expected) {
             return self.too_late(policy, refused, now);
         }
         if let Some(budget) = policy.budget
@@ -60,7 +60,7 @@ impl Call {
                 Err(Rejection { reason: Reason::Open, when: When::At(due), .. })
                     if told.is_some()
                         && due <= now.after(retry.max_retry_after().saturating_add(GRAIN))
-                        && self.deadline().check(due, expected).is_ok() =>
+                        && self.deadline().check_nanos(due, expected).is_ok() =>
                 {
                     at = due;
                 }
@@ -94,7 +94,7 @@ impl Call {
     /// The next attempt is due. Everybody is peeked at in the documented order, and the first no is the
     /// answer; then the breaker, whose permit can be given back, is asked before the rate limit.
     pub(super) fn ask(&mut self, policy: &Policy<'_>, now: Instant, r: u64) -> Turn {
-        if let Err(refused) = self.deadline().check(now, span(policy.settings.expected)) {
+        if let Err(refused) = self.deadline().check_nanos(now, policy.settings.expected) {
             return self.end_by_deadline(policy, refused, now);
         }
         let (permit, change) = match policy.breaker {
@@ -125,13 +125,19 @@ impl Call {
         let number = self.attempts().saturating_add(1);
         match self.places.iter_mut().find(|place| place.phase() == Phase::Free) {
             Some(place) => {
-                *place = Place::permitted(number, permit, now);
+                place.permit(number, permit, now);
                 self.enter(Stage::Asking);
             }
             // No call has as many out.
-            None => self.enter(Stage::Out),
+            None => {
+                self.enter(Stage::Out);
+                return change.map(Step::Changed);
+            }
         }
-        change.map(Step::Changed)
+        match change {
+            Some(change) => Some(Step::Changed(change)),
+            None => self.send(policy, now),
+        }
     }
 
     /// Asks the rate limit, if there is one and no place in it is held already.
@@ -142,7 +148,7 @@ impl Call {
 
     /// The breaker has said yes; now the rate limit, and then it goes out.
     pub(super) fn send(&mut self, policy: &Policy<'_>, now: Instant) -> Turn {
-        if let Err(refused) = self.deadline().check(now, span(policy.settings.expected)) {
+        if let Err(refused) = self.deadline().check_nanos(now, policy.settings.expected) {
             return self.end_by_deadline(policy, refused, now);
         }
         let taken = self.rate_limit(policy, |limit, cost| limit.try_acquire(cost, now));
@@ -157,7 +163,7 @@ impl Call {
             place.enter(Phase::Free);
             return self.rate_limited(policy, refused, now);
         }
-        let own = now.after(policy.own_timeout());
+        let own = Instant::from_nanos(now.as_nanos().saturating_add(policy.timeouts.own_nanos()));
         place.limit(own.min(deadline), own <= deadline);
         place.enter(Phase::Running);
         let (number, until) = (place.number(), place.until());
@@ -183,10 +189,10 @@ impl Call {
     fn rate_limited(&mut self, policy: &Policy<'_>, refused: Rejection, now: Instant) -> Turn {
         let attempt = self.last_attempt as u32;
         let max_wait = span(policy.settings.max_wait);
-        let expected = span(policy.settings.expected);
+        let expected = policy.settings.expected;
         let reserved = match refused.when {
             When::At(at) if at.since(now) <= max_wait => {
-                if let Err(late) = self.deadline().check(at, expected) {
+                if let Err(late) = self.deadline().check_nanos(at, expected) {
                     return self.too_late(policy, late, now);
                 }
                 self.rate_limit(policy, |limit, cost| limit.reserve(cost, max_wait, now))
@@ -200,7 +206,7 @@ impl Call {
                 let at = place.at();
                 self.held = place.to_words();
                 self.raise(HELD);
-                if let Err(late) = self.deadline().check(at, expected) {
+                if let Err(late) = self.deadline().check_nanos(at, expected) {
                     return self.too_late(policy, late, now);
                 }
                 self.next_at = at.as_nanos();

@@ -47,12 +47,12 @@ impl Place {
     pub(super) const FREE: Self = Self { word: 0, token: 0, admitted: 0, until: 0, finish: [0; 2] };
 
     /// An attempt that the breaker has admitted, or that has none to ask.
-    pub(super) fn permitted(number: u32, permit: Option<Token>, now: Instant) -> Self {
-        let word = NUMBER.of(u64::from(number)) | PERMIT.of(u64::from(permit.is_some()));
-        let token = permit.map_or(0, |token| u64::from(token.bits()));
-        let mut place = Self { word, token, admitted: now.as_nanos(), until: u64::MAX, finish: [0; 2] };
-        place.enter(Phase::Permitted);
-        place
+    pub(super) fn permit(&mut self, number: u32, permit: Option<Token>, now: Instant) {
+        self.word =
+            NUMBER.of(u64::from(number)) | PERMIT.of(u64::from(permit.is_some())) | PHASE.of(Phase::Permitted as u64);
+        self.token = permit.map_or(0, |token| u64::from(token.bits()));
+        self.admitted = now.as_nanos();
+        self.until = u64::MAX;
     }
 
     /// Any other number is a free place.
@@ -69,6 +69,11 @@ impl Place {
 
     pub(super) const fn enter(&mut self, phase: Phase) {
         self.word = PHASE.put(self.word, phase as u64);
+    }
+
+    /// The place is free, whatever it was.
+    pub(super) const fn clear(&mut self) {
+        self.word = 0;
     }
 
     pub(super) const fn number(&self) -> u32 {

@@ -111,7 +111,7 @@ impl<'a, C: Clock, S: FnMut(Duration), W: FnMut(&Step)> Blocking<'a, C, S, W> {
         policy: &Policy<'_>,
         mut attempt: impl FnMut(Attempt) -> Result<T, Failed<E>>,
     ) -> Result<T, Ended<E>> {
-        let mut running = Running { call: Call::new(), policy, clock: &self.clock };
+        let mut running = Running { call: Call::new(), policy, clock: &self.clock, over: false };
         running.call.start(self.deadline);
         let (mut answer, mut error) = (None, None);
         loop {
@@ -134,6 +134,7 @@ impl<'a, C: Clock, S: FnMut(Duration), W: FnMut(&Step)> Blocking<'a, C, S, W> {
                 }
                 Step::Wait { until, .. } => (self.sleep)(until.since(now)),
                 Step::Done(ending) => {
+                    running.over = true;
                     return match answer {
                         Some(answer) if ending.is_success() => Ok(answer),
                         _ => Err(Ended { ending, error }),
@@ -176,10 +177,14 @@ struct Running<'a, C: Clock> {
     call: Call,
     policy: &'a Policy<'a>,
     clock: &'a C,
+    over: bool,
 }
 
 impl<C: Clock> Drop for Running<'_, C> {
     fn drop(&mut self) {
+        if self.over {
+            return;
+        }
         self.call.cancelled();
         // What was taken is given back, what is out is settled: at most a step for each place and the end.
         for _ in 0..=2 * Call::AT_ONCE {

@@ -120,8 +120,12 @@ impl Call {
         if self.stage() != Stage::New {
             return Receipt::Stale;
         }
-        *self = Self { head: HEAD, deadline: deadline.instant().as_nanos(), ..Self::new() };
-        self.enter(Stage::Fresh);
+        // The other words are written before they are read.
+        self.head = HEAD;
+        self.state = STAGE.of(Stage::Fresh as u64);
+        self.deadline = deadline.instant().as_nanos();
+        (self.pause, self.drawn, self.counts, self.last_attempt) = (0, 0, 0, 0);
+        self.places.iter_mut().for_each(Place::clear);
         Receipt::Taken
     }
 

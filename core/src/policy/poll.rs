@@ -40,7 +40,10 @@ impl Call {
             Stage::New => return Some(Step::Done(Ending::UNCONFIGURED)),
             Stage::Done => return Some(self.wind_up(policy, now, r)),
             _ if CANCELLED.get(self.state) == 1 => return self.end(policy, End::Cancelled, 0, None, now),
-            Stage::Fresh => return self.begin(policy, now),
+            Stage::Fresh => {
+                self.begin(policy, now);
+                return self.ask(policy, now, r);
+            }
             _ => {}
         }
         if let Some(place) = self.news(now) {
@@ -61,16 +64,13 @@ impl Call {
     }
 
     /// The first poll: from now on the total timeout runs.
-    fn begin(&mut self, policy: &Policy<'_>, now: Instant) -> Turn {
-        if let Some(total) = policy.timeouts.total() {
-            let end = now.after(total).as_nanos();
-            if end < self.deadline {
-                self.deadline = end;
-                self.raise(TOTAL);
-            }
+    fn begin(&mut self, policy: &Policy<'_>, now: Instant) {
+        let end = now.as_nanos().saturating_add(policy.timeouts.total_nanos());
+        if end < self.deadline {
+            self.deadline = end;
+            self.raise(TOTAL);
         }
         self.enter(Stage::Due);
-        None
     }
 
     /// The first attempt about which there is something to do.
@@ -95,6 +95,9 @@ impl Call {
         place.enter(if phase == Phase::Finished { Phase::Free } else { Phase::Cut });
         if finish.is_success() {
             self.end(policy, End::Success, attempt, None, now);
+            if change.is_none() {
+                return Some(self.wind_up(policy, now, r));
+            }
         } else {
             self.last = finish.to_words();
             self.last_attempt = u64::from(attempt);

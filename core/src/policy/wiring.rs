@@ -1,7 +1,5 @@
 //! Which parts a call asks.
 
-use core::time::Duration;
-
 use super::config::{PolicyConfig, Settings};
 use crate::breaker::CircuitBreaker;
 use crate::config::ConfigError;
@@ -94,14 +92,5 @@ impl<'a> Policy<'a> {
             breaker: None,
             rate_limit: None,
         }
-    }
-}
-
-impl Policy<'_> {
-    /// What an attempt may take by its own timeouts: the attempt's, or the total where none is stated
-    /// or that is shorter.
-    pub(super) fn own_timeout(&self) -> Duration {
-        let timeout = |stated: Option<Duration>| stated.unwrap_or(Duration::MAX);
-        timeout(self.timeouts.attempt()).min(timeout(self.timeouts.total()))
     }
 }

@@ -152,7 +152,7 @@ impl Retry {
         let on_retry_after = OnRetryAfter::from_number(self.on_retry_after);
         let too_long = saturating_nanos(told) > self.max_retry_after;
         match on_retry_after {
-            OnRetryAfter::Aws => Some(told.clamp(drawn, drawn.saturating_add(AWS_MOST))),
+            OnRetryAfter::Aws => Some(told.max(drawn).min(drawn.saturating_add(AWS_MOST))),
             _ if too_long => None,
             OnRetryAfter::Fail => None,
             OnRetryAfter::Grpc => Some(told),
