@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The C library without std: it needs memcpy and bcmp, and no panic can be reached in it.
+"""The C library without std: it needs memcpy, memset and bcmp, and no panic can be reached in it.
 
 Its panic handler (ffi/src/freestanding.rs) calls a function that does not exist. Linking every function
 of the library, with unused sections dropped, therefore succeeds only when the compiler has proved every
@@ -28,6 +28,12 @@ UNCHECKED = "buffer[end] = 0;"
 # What compilers call on their own, on any machine.
 MEMORY = """#include <stddef.h>
 __attribute__((optimize("no-tree-loop-distribute-patterns")))
+void *memset(void *to, int byte, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        ((unsigned char *)to)[i] = (unsigned char)byte;
+    return to;
+}
 void *memcpy(void *to, const void *from, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -144,17 +150,23 @@ def main() -> int:
         "the library has its functions, and none that needs a system", f"{names}" if hosted or len(names) < 40 else ""
     )
     results.check(
-        f"all {len(names)} functions link with memcpy and bcmp alone: no panic can be reached",
+        f"all {len(names)} functions link with memcpy, memset and bcmp alone: no panic can be reached",
         link_everything(library, OUT / "all"),
     )
     results.check("a panic that can be reached does not link", plant())
     for triple in OTHERS:
         results.check(f"builds for {triple}, with the same sizes of state", builds_for(triple))
     must([sys.executable, TESTS / "vectors_to_c.py", OUT / "vectors.inc"])
+    must([sys.executable, TESTS / "policy_to_c.py", OUT / "policy_vectors.inc"])
     runs(results, library, "circuit_breaker")
     runs(results, library, "token_bucket")
     runs(results, library, "event_ring")
+    runs(results, library, "policy")
+    runs(results, library, "backoff")
+    runs(results, library, "retry_budget")
+    runs(results, library, "wire")
     runs(results, library, "vectors", "replay.c")
+    runs(results, library, "policy_vectors")
     return results.end()
 
 

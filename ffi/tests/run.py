@@ -27,6 +27,7 @@ PROGRAMS = {
     "misuse": [],
     "threads": [],
     "vectors": ["replay.c"],
+    "policy_vectors": [],
 }
 # Two translation units see the header, so that nothing in it is defined twice.
 HEADER = {
@@ -118,6 +119,7 @@ def main() -> int:
     compilers = build.compilers()
     library = build.library()
     must([sys.executable, TESTS / "vectors_to_c.py", OUT / "vectors.inc"])
+    must([sys.executable, TESTS / "policy_to_c.py", OUT / "policy_vectors.inc"])
     for compiler in compilers:
         header(results, compiler, library)
         for name in PROGRAMS:

@@ -15,7 +15,7 @@ use crate::word::bits::Bits;
 /// [`poll`](Self::poll). It belongs to one caller at a time. All zero is a call that was never started.
 /// Whatever its bytes are, no operation panics or hangs.
 #[derive(Debug)]
-#[repr(C)]
+#[repr(C, align(8))]
 #[must_use = "a call does nothing until it is started and polled"]
 pub struct Call {
     pub(super) head: u64,
