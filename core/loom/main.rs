@@ -13,5 +13,6 @@ mod harness;
 mod long_window;
 mod policy;
 mod retry_budget;
+mod span_window;
 mod storage;
 mod token_bucket;
