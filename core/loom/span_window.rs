@@ -73,7 +73,7 @@ fn no_record_is_lost_when_a_bucket_is_entered() {
 
 #[test]
 fn no_record_is_lost_when_a_window_begins() {
-    model("span_window::no_record_is_lost_when_a_window_begins", Preemptions(Some(1), Some(2)), || {
+    model("span_window::no_record_is_lost_when_a_window_begins", Preemptions(Some(1), Some(2)).but_plain(0), || {
         let breaker = begun(&counting());
         record(&breaker, Outcome::Failure, 0);
         assert!(breaker.reset(at(0)).is_some());
@@ -87,7 +87,7 @@ fn no_record_is_lost_when_a_window_begins() {
 #[test]
 fn an_opening_is_never_missed_and_seen_once() {
     // The two failures lie in different buckets: neither recorder's exchange meets the other's.
-    model("span_window::an_opening_is_never_missed_and_seen_once", Preemptions(Some(2), None), || {
+    model("span_window::an_opening_is_never_missed_and_seen_once", Preemptions(Some(2), None).but_plain(1), || {
         let breaker = begun(&opening_at(2));
         let other = spawn(&breaker, |breaker: &Timed| record(breaker, Outcome::Failure, 1));
         let mine = record(&breaker, Outcome::Failure, 0);
@@ -114,7 +114,7 @@ fn a_record_from_before_a_reset_never_counts_after_it() {
 
 #[test]
 fn one_that_wakes_a_lap_later_counts_once() {
-    model("span_window::one_that_wakes_a_lap_later_counts_once", Preemptions(Some(1), Some(2)), || {
+    model("span_window::one_that_wakes_a_lap_later_counts_once", Preemptions(Some(1), Some(2)).but_plain(0), || {
         let breaker = begun(&counting());
         let late = spawn(&breaker, |breaker: &Timed| count(breaker, Outcome::Failure, 1));
         for second in 1..=16 {

@@ -50,6 +50,30 @@
 #define SW_ALIGNED(n) __attribute__((aligned(n)))
 #endif
 
+/* The words that a window of `calls` calls, or of `buckets` buckets of time, needs behind a circuit breaker. */
+#define SW_WINDOW_WORDS(calls)                                                                                 \
+    ((calls) <= 20     ? (size_t)0                                                                             \
+     : (calls) <= 25   ? (size_t)4                                                                             \
+     : (calls) <= 57   ? (size_t)8                                                                             \
+     : (calls) <= 121  ? (size_t)16                                                                            \
+     : (calls) <= 249  ? (size_t)32                                                                            \
+     : (calls) <= 505  ? (size_t)64                                                                            \
+     : (calls) <= 1017 ? (size_t)128                                                                           \
+                       : (size_t)256)
+#define SW_BUCKET_WORDS(buckets) ((buckets) <= 16 ? (size_t)16 : (buckets) <= 32 ? (size_t)32 : (size_t)64)
+
+/*
+ * Declares `name`, the storage of a circuit breaker with `n` words for its window, zeroed when static:
+ *
+ *     static SW_CIRCUIT_BREAKER_STORAGE(payments, SW_WINDOW_WORDS(100));
+ *     sw_circuit_breaker_init_with(&payments.breaker, sizeof payments, &config);
+ */
+#define SW_CIRCUIT_BREAKER_STORAGE(name, n)                                                                    \
+    union SW_ALIGNED(8) {                                                                                      \
+        sw_circuit_breaker breaker;                                                                            \
+        uint64_t words[sizeof(sw_circuit_breaker) / 8 + (n)];                                                  \
+    } name
+
 /* The 64-bit words of a ring of `n` events. */
 #define SW_EVENT_RING_WORDS(n) (2 + 4 * (size_t)(n))
 

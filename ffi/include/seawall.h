@@ -50,6 +50,30 @@
 #define SW_ALIGNED(n) __attribute__((aligned(n)))
 #endif
 
+/* The words that a window of `calls` calls, or of `buckets` buckets of time, needs behind a circuit breaker. */
+#define SW_WINDOW_WORDS(calls)                                                                                 \
+    ((calls) <= 20     ? (size_t)0                                                                             \
+     : (calls) <= 25   ? (size_t)4                                                                             \
+     : (calls) <= 57   ? (size_t)8                                                                             \
+     : (calls) <= 121  ? (size_t)16                                                                            \
+     : (calls) <= 249  ? (size_t)32                                                                            \
+     : (calls) <= 505  ? (size_t)64                                                                            \
+     : (calls) <= 1017 ? (size_t)128                                                                           \
+                       : (size_t)256)
+#define SW_BUCKET_WORDS(buckets) ((buckets) <= 16 ? (size_t)16 : (buckets) <= 32 ? (size_t)32 : (size_t)64)
+
+/*
+ * Declares `name`, the storage of a circuit breaker with `n` words for its window, zeroed when static:
+ *
+ *     static SW_CIRCUIT_BREAKER_STORAGE(payments, SW_WINDOW_WORDS(100));
+ *     sw_circuit_breaker_init_with(&payments.breaker, sizeof payments, &config);
+ */
+#define SW_CIRCUIT_BREAKER_STORAGE(name, n)                                                                    \
+    union SW_ALIGNED(8) {                                                                                      \
+        sw_circuit_breaker breaker;                                                                            \
+        uint64_t words[sizeof(sw_circuit_breaker) / 8 + (n)];                                                  \
+    } name
+
 /* The 64-bit words of a ring of `n` events. */
 #define SW_EVENT_RING_WORDS(n) (2 + 4 * (size_t)(n))
 
@@ -574,7 +598,7 @@ typedef struct sw_event_ring_cursor {
  */
 typedef struct sw_event {
     /**
-     * The change of state; counts above 65 535 are kept as that, `until_ns` to the unit of 1.05 ms.
+     * The change of state; counts above 32 767 are kept to 14 significant bits or more, `until_ns` to the unit of 1.05 ms.
      */
     struct sw_transition transition;
     /**
@@ -915,6 +939,17 @@ sw_status sw_circuit_breaker_init(struct sw_circuit_breaker *breaker,
                                   const struct sw_circuit_breaker_config *config);
 
 /**
+ * Configures a breaker with storage for a longer window: `bytes` bytes, as SW_CIRCUIT_BREAKER_STORAGE declares
+ * them. All other functions take it by its address, like a plain one.
+ *
+ * SW_ERR_STORAGE: not even a plain breaker fits. SW_ERR_CONFIG: the configuration is impossible, or its window
+ * needs more words (`sw_circuit_breaker_config_words`); the breaker is as it was.
+ */
+sw_status sw_circuit_breaker_init_with(struct sw_circuit_breaker *breaker,
+                                       size_t bytes,
+                                       const struct sw_circuit_breaker_config *config);
+
+/**
  * Asks for a permit. SW_OK: make the call, then settle the permit. SW_REFUSED: do not; `rejection`
  * says why and when to ask again, and nothing has changed (unless `expired_trials` is "open" and the
  * trials have just expired, which opens it). On SW_REFUSED and on errors the permit is empty.
@@ -1065,6 +1100,12 @@ size_t sw_circuit_breaker_explain(const struct sw_circuit_breaker *breaker,
                                   uint64_t now_ns,
                                   char *text,
                                   size_t size);
+
+/**
+ * How many words the configuration's window needs behind the breaker (SW_CIRCUIT_BREAKER_STORAGE): 0 for a plain
+ * one, and when `config` is NULL or misaligned.
+ */
+size_t sw_circuit_breaker_config_words(const struct sw_circuit_breaker_config *config);
 
 /**
  * A configuration with every field at its default: consecutive mode, 5 failures, 30 s.

@@ -2,7 +2,7 @@
 
 use core::ffi::c_char;
 
-use core_seawall::{CircuitBreaker, Instant, Mode, Outcome, Settlement};
+use core_seawall::{CircuitBreaker, Instant, Mode, Outcome, Settlement, WindowWord, window_words};
 
 use crate::caller::{Caller, Wanted};
 use crate::circuit_breaker_config::{self, SW_DEFAULT, sw_circuit_breaker_config};
@@ -61,12 +61,18 @@ pub struct sw_snapshot {
 /// There are too few calls for a rate.
 pub const SW_NO_RATE: u32 = 0xFFFF_FFFF;
 
+/// A breaker of any window.
+pub(crate) type Breaker = CircuitBreaker<[WindowWord]>;
+
+/// A breaker with the words behind it that it was initialised with.
+fn whole<'a>(caller: Caller<'a>, breaker: *const sw_circuit_breaker) -> Result<&'a Breaker, sw_status> {
+    let alone: &CircuitBreaker = caller.state(breaker)?;
+    caller.storage(breaker, size_of::<CircuitBreaker>() + alone.words_behind() * size_of::<WindowWord>())
+}
+
 /// A breaker that has been configured.
-pub(crate) fn configured<'a>(
-    caller: Caller<'a>,
-    breaker: *const sw_circuit_breaker,
-) -> Result<&'a CircuitBreaker, sw_status> {
-    let breaker: &CircuitBreaker = caller.state(breaker)?;
+pub(crate) fn configured<'a>(caller: Caller<'a>, breaker: *const sw_circuit_breaker) -> Result<&'a Breaker, sw_status> {
+    let breaker = whole(caller, breaker)?;
     if breaker.is_configured() { Ok(breaker) } else { Err(sw_status::SW_ERR_UNCONFIGURED) }
 }
 
@@ -83,6 +89,29 @@ pub unsafe extern "C" fn sw_circuit_breaker_init(
     let caller = unsafe { Caller::promises() };
     status(|| {
         let breaker: &CircuitBreaker = caller.state(breaker)?;
+        let config = circuit_breaker_config::read(caller, config)?;
+        breaker.init(&config).map_err(|_| sw_status::SW_ERR_CONFIG)?;
+        Ok(sw_status::SW_OK)
+    })
+}
+
+/// Configures a breaker with storage for a longer window: `bytes` bytes, as SW_CIRCUIT_BREAKER_STORAGE declares
+/// them. All other functions take it by its address, like a plain one.
+///
+/// SW_ERR_STORAGE: not even a plain breaker fits. SW_ERR_CONFIG: the configuration is impossible, or its window
+/// needs more words (`sw_circuit_breaker_config_words`); the breaker is as it was.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sw_circuit_breaker_init_with(
+    breaker: *mut sw_circuit_breaker,
+    bytes: usize,
+    config: *const sw_circuit_breaker_config,
+) -> sw_status {
+    // SAFETY: the header's section "Pointers".
+    let caller = unsafe { Caller::promises() };
+    status(|| {
+        // More words than the longest window needs stay unused.
+        const MOST: usize = size_of::<CircuitBreaker>() + window_words(u64::MAX) * size_of::<WindowWord>();
+        let breaker: &Breaker = caller.storage(breaker, bytes.min(MOST))?;
         let config = circuit_breaker_config::read(caller, config)?;
         breaker.init(&config).map_err(|_| sw_status::SW_ERR_CONFIG)?;
         Ok(sw_status::SW_OK)
@@ -114,7 +143,7 @@ pub unsafe extern "C" fn sw_circuit_breaker_admit(
         let permit = caller.out(permit)?;
         let rejection = caller.wanted(rejection)?;
         let transition = caller.wanted(transition)?;
-        let breaker: &CircuitBreaker = match caller.state(breaker) {
+        let breaker = match whole(caller, breaker) {
             Ok(breaker) => breaker,
             Err(error) => {
                 permit.put(|| sw_permit::EMPTY);
@@ -137,7 +166,7 @@ pub unsafe extern "C" fn sw_circuit_breaker_admit(
 /// Out of line, so that the clean path keeps nothing for it.
 #[inline(never)]
 fn admit_in_full(
-    breaker: &CircuitBreaker,
+    breaker: &Breaker,
     now: Instant,
     r: u64,
     permit: &Wanted<'_, sw_permit>,
@@ -177,7 +206,7 @@ fn settle(
     transition: *mut sw_transition,
 ) -> sw_status {
     status(|| {
-        let breaker: &CircuitBreaker = caller.state(breaker)?;
+        let breaker = whole(caller, breaker)?;
         let transition = caller.wanted(transition)?;
         transition.put(sw_transition::default);
         let (token, granted) = permit::take(caller, permit)?;

@@ -75,6 +75,15 @@ impl sw_circuit_breaker_config {
     }
 }
 
+/// How many words the configuration's window needs behind the breaker (SW_CIRCUIT_BREAKER_STORAGE): 0 for a plain
+/// one, and when `config` is NULL or misaligned.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sw_circuit_breaker_config_words(config: *const sw_circuit_breaker_config) -> usize {
+    // SAFETY: the header's section "Pointers".
+    let caller = unsafe { Caller::promises() };
+    read(caller, config).map_or(0, |config| config.words())
+}
+
 /// A configuration with every field at its default: consecutive mode, 5 failures, 30 s.
 #[unsafe(no_mangle)]
 pub extern "C" fn sw_circuit_breaker_config_default() -> sw_circuit_breaker_config {

@@ -29,7 +29,7 @@ pub struct sw_event_ring_cursor {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct sw_event {
-    /// The change of state; counts above 65 535 are kept as that, `until_ns` to the unit of 1.05 ms.
+    /// The change of state; counts above 32 767 are kept to 14 significant bits or more, `until_ns` to the unit of 1.05 ms.
     pub transition: sw_transition,
     /// The number that the caller gave the breaker.
     pub source: u32,

@@ -290,6 +290,66 @@ static void a_static_breaker_needs_a_configuration_first(void)
     EQUAL(sw_circuit_breaker_success(&fresh, &permit, 0, 0, NULL), SW_ERR_UNCONFIGURED);
 }
 
+static void a_breaker_with_storage_judges_longer_windows(void)
+{
+    static SW_CIRCUIT_BREAKER_STORAGE(wide, SW_WINDOW_WORDS(100));
+    sw_circuit_breaker_config config = sw_circuit_breaker_config_default();
+    sw_permit permit;
+    sw_snapshot snapshot;
+    int i;
+    config.window = 100;
+    config.minimum_calls = 100;
+    EQUAL(sw_circuit_breaker_config_words(&config), SW_WINDOW_WORDS(100));
+    EQUAL(sw_circuit_breaker_init(&breaker, &config), SW_ERR_CONFIG);
+    EQUAL(sw_circuit_breaker_init_with(&wide.breaker, sizeof(sw_circuit_breaker), &config), SW_ERR_CONFIG);
+    EQUAL(sw_circuit_breaker_init_with(&wide.breaker, sizeof(sw_circuit_breaker) - 1, &config), SW_ERR_STORAGE);
+    EQUAL(sw_circuit_breaker_init_with(&wide.breaker, sizeof wide, &config), SW_OK);
+    for (i = 0; i < 100; i++) {
+        EQUAL(sw_circuit_breaker_admit(&wide.breaker, 0, 0, &permit, NULL, NULL), SW_OK);
+        if (i < 50)
+            EQUAL(sw_circuit_breaker_success(&wide.breaker, &permit, 0, 0, NULL), SW_OK);
+        else
+            EQUAL(sw_circuit_breaker_failure(&wide.breaker, &permit, 0, 0, &change), SW_OK);
+    }
+    EQUAL(change.cause, SW_CAUSE_FAILURE_RATE);
+    EQUAL(change.calls, 100);
+    EQUAL(change.failed, 50);
+
+    /* It can change to every window that its words hold, and to no other. */
+    EQUAL(sw_circuit_breaker_reset(&wide.breaker, 0, NULL), SW_OK);
+    config = sw_circuit_breaker_config_default();
+    config.window_span_ns = 10 * SECOND;
+    EQUAL(sw_circuit_breaker_config_words(&config), SW_BUCKET_WORDS(10));
+    EQUAL(sw_circuit_breaker_configure(&wide.breaker, &config), SW_OK);
+    for (i = 0; i < 3; i++) {
+        EQUAL(sw_circuit_breaker_admit(&wide.breaker, i * 5 * SECOND, 0, &permit, NULL, NULL), SW_OK);
+        EQUAL(sw_circuit_breaker_failure(&wide.breaker, &permit, i * 5 * SECOND, 0, NULL), SW_OK);
+    }
+    EQUAL(sw_circuit_breaker_snapshot(&wide.breaker, 10 * SECOND, &snapshot), SW_OK);
+    EQUAL(snapshot.calls, 2);
+    config.buckets = 60;
+    EQUAL(sw_circuit_breaker_config_words(&config), SW_BUCKET_WORDS(60));
+    EQUAL(sw_circuit_breaker_configure(&wide.breaker, &config), SW_ERR_CONFIG);
+    EQUAL(sw_circuit_breaker_config_words(NULL), 0);
+}
+
+/* The macros and the library agree on every length. */
+static void every_window_has_its_number_of_words(void)
+{
+    sw_circuit_breaker_config config = sw_circuit_breaker_config_default();
+    uint64_t n;
+    for (n = 2; n <= 1024; n++) {
+        config.window = n;
+        EQUAL(sw_circuit_breaker_config_words(&config), SW_WINDOW_WORDS(n));
+    }
+    config.window = SW_DEFAULT;
+    config.window_span_ns = SECOND;
+    for (n = 10; n <= 60; n++) {
+        config.buckets = n;
+        EQUAL(sw_circuit_breaker_config_words(&config), SW_BUCKET_WORDS(n));
+    }
+}
+
 int main(void)
 {
     RUN(failures_in_a_row_open_it_and_a_trial_closes_it);
@@ -307,5 +367,7 @@ int main(void)
     RUN(jitter_without_randomness_says_so);
     RUN(it_explains_itself);
     RUN(a_static_breaker_needs_a_configuration_first);
+    RUN(a_breaker_with_storage_judges_longer_windows);
+    RUN(every_window_has_its_number_of_words);
     return check_end();
 }

@@ -49,7 +49,9 @@ struct scenario {
 
 #include "vectors.inc"
 
-static sw_circuit_breaker breaker;
+/* With room for every window of the vectors. */
+static SW_CIRCUIT_BREAKER_STORAGE(widest, SW_WINDOW_WORDS(1024));
+#define breaker (widest.breaker)
 static sw_token_bucket bucket;
 static sw_permit permits[KEPT];
 static sw_reservation reservations[KEPT];
@@ -204,7 +206,7 @@ static const char *differs(const struct step *s)
 static const char *begin(const struct scenario *scenario)
 {
     status = scenario->token_bucket ? sw_token_bucket_init(&bucket, scenario->config, scenario->start)
-                                    : sw_circuit_breaker_init(&breaker, scenario->config);
+                                    : sw_circuit_breaker_init_with(&breaker, sizeof widest, scenario->config);
     return status == SW_OK ? NULL : "the configuration";
 }
 

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use seawall::ConfigError;
-use seawall::config::{Config, Field, Given, Invalid, Unit, parse_rate, rate_from_float};
+use seawall::config::{Config, Field, Given, Invalid, Unit, parse_rate, rate_from_float, spanning};
 
 /// A value as a dynamic language passes it.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +12,8 @@ pub enum Value<'a> {
     Number(f64),
     /// A whole number that a float might not hold.
     Whole(u64),
+    /// A span of time, in nanoseconds.
+    Span(u64),
     /// Text.
     Text(&'a str),
     /// Anything else.
@@ -65,12 +67,16 @@ pub fn set<C: Config>(config: C, name: &str, value: Value<'_>, per_second: u32) 
     if name == "rate" {
         return Ok(rate(config, place, value)?);
     }
+    if let (Value::Span(_) | Value::Text(_), Some(span)) = (value, spanning(C::FIELDS, place)) {
+        return set(config, C::FIELDS[span].name, value, per_second);
+    }
     let value = match value {
+        Value::Span(nanos) if field.unit == Unit::Span => Ok(nanos),
         Value::Whole(count) if field.unit == Unit::Count => Ok(count),
         Value::Whole(whole) => field.from_float(whole as f64, per_second),
         Value::Number(number) => field.from_float(number, per_second),
         Value::Text(text) => field.from_text(text),
-        Value::Other => Err(Invalid::WrongType),
+        Value::Span(_) | Value::Other => Err(Invalid::WrongType),
     };
     Ok(config.with(place, value.map_err(refuse)?))
 }
@@ -92,7 +98,7 @@ fn rate<C: Config>(config: C, place: usize, value: Value<'_>) -> Result<C, Confi
                 _ => (count, nanos),
             }
         }
-        Value::Other => return Err(refuse(Invalid::WrongType)),
+        Value::Span(_) | Value::Other => return Err(refuse(Invalid::WrongType)),
     };
     Ok(config.with(place, count).with(period, nanos))
 }
@@ -123,6 +129,27 @@ mod tests {
         let config = breaker("reset_after", Value::Number(2.0)).unwrap();
         assert_eq!(config, CircuitBreakerConfig::new().reset_after(core::time::Duration::from_secs(2)));
         assert_eq!(breaker("reset_after", Value::Text("2s")).unwrap(), config);
+    }
+
+    #[test]
+    fn a_window_is_a_number_of_calls_or_a_span() {
+        let minute = CircuitBreakerConfig::new().window_span(core::time::Duration::from_secs(60));
+        assert_eq!(breaker("window", Value::Text("60s")).unwrap(), minute);
+        assert_eq!(breaker("window", Value::Span(60_000_000_000)).unwrap(), minute);
+        assert_eq!(breaker("window_span", Value::Number(60.0)).unwrap(), minute);
+        assert_eq!(breaker("window", Value::Whole(60)).unwrap(), CircuitBreakerConfig::new().window(60));
+        for (value, text) in [
+            (Value::Text("5ms"), "circuit_breaker.window_span: 5 ms is not allowed; allowed are 10 ms to 24 h"),
+            (
+                Value::Text("sixty"),
+                "circuit_breaker.window_span: text that is no span of time (write 250ms, 30s, 1.5h) is not allowed; \
+                 allowed are 10 ms to 24 h",
+            ),
+            (Value::Other, "circuit_breaker.window: a value of this type is not allowed; allowed are 2 to 1024"),
+        ] {
+            assert_eq!(breaker("window", value).unwrap_err(), text);
+        }
+        assert!(breaker("trials", Value::Span(1)).is_err(), "there is no span beside it");
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::node_api::{Argument, Call, Value, functions};
 use crate::objects::{self, BREAKERS, Origin};
 use crate::options::{change_error, config, open_error};
 use crate::refusal;
-use crate::slab::Slot;
+use crate::slab::{self, Slot};
 
 /// Added to a token: slowness counts, so whoever settles it should say when it was granted.
 const TIMED: f64 = 4_294_967_296.0;
@@ -32,7 +32,7 @@ const SETTLED_CHANGED: u32 = 4;
 const SLOT_TIMED: u32 = 1;
 const SLOT_JITTERED: u32 = 2;
 
-type Breaker = Slot<CircuitBreaker>;
+type Breaker = Slot<slab::Breaker>;
 
 /// What the configuration needs besides the instant.
 fn needs(config: &CircuitBreakerConfig) -> u32 {

@@ -6,13 +6,13 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-use seawall::{CircuitBreaker, CircuitBreakerConfig, TokenBucket, TokenBucketConfig};
+use seawall::{CircuitBreakerConfig, TokenBucket, TokenBucketConfig};
 
 use crate::clock::Manual;
 use crate::handle::{Kind, kind};
-use crate::slab::Slab;
+use crate::slab::{self, Slab};
 
-pub(crate) static BREAKERS: Slab<CircuitBreaker> = Slab::new(Kind::Breaker);
+pub(crate) static BREAKERS: Slab<slab::Breaker> = Slab::new(Kind::Breaker);
 pub(crate) static BUCKETS: Slab<TokenBucket> = Slab::new(Kind::Bucket);
 pub(crate) static CLOCKS: Slab<Manual> = Slab::new(Kind::Clock);
 

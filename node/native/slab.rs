@@ -10,6 +10,9 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// The engine's breaker with room for every window, so that any can be changed to.
+pub(crate) type Breaker = seawall::CircuitBreaker<[seawall::WindowWord; seawall::window_words(u64::MAX)]>;
+
 use crate::handle::{INDEX_BITS, Kind, handle, index};
 
 /// Slots per chunk.
@@ -23,7 +26,7 @@ const CHUNKS: usize = (1 << INDEX_BITS) / CHUNK;
 pub(crate) unsafe trait Blank: Sync {}
 
 // SAFETY: `seawall::Stored` says so of it: every bit pattern is a value, zero is "unconfigured".
-unsafe impl Blank for seawall::CircuitBreaker {}
+unsafe impl Blank for Breaker {}
 // SAFETY: as above.
 unsafe impl Blank for seawall::TokenBucket {}
 

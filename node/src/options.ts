@@ -40,7 +40,7 @@ export interface CircuitBreakerOptions {
    * Rate mode: how many of the last calls are judged. 20 fit one word; a longer window needs storage beside
    * it (`window_words`). (2 to 1024; default 20)
    */
-  window?: number;
+  window?: number | string;
   /**
    * Rate mode: the calls of this span are judged instead of a number of calls. Its end moves on bucket by
    * bucket. It needs storage (`bucket_words`). Unlike a window full of good calls it is written by every

@@ -31,7 +31,9 @@ interface File {
   config_errors: { config: Fields; error: string }[];
 }
 
-const SPANS = new Set(["slow_after", "reset_after", "reset_cap", "max_retry_after", "trial_timeout", "period"]);
+const SPANS = new Set(
+  ["window_span", "slow_after", "reset_after", "reset_cap", "max_retry_after", "trial_timeout", "period"],
+);
 const RATIOS = new Set(["failure_rate", "slow_rate", "reset_jitter"]);
 const THOUSANDTHS = new Set(["reset_factor"]);
 const CHOICES = new Set(["mode", "expired_trials", "start"]);

@@ -22,10 +22,13 @@ use crate::rules::Rules;
 use crate::snapshot::Snapshot;
 use crate::span::{At, Span};
 
+/// The engine's breaker with room for every window, so that any can be changed to.
+pub(crate) type Engine = seawall::CircuitBreaker<[seawall::WindowWord; seawall::window_words(u64::MAX)]>;
+
 /// Stops calling what is down, and finds out when it is up again.
 #[pyclass(frozen, weakref, module = "seawall")]
 pub(crate) struct CircuitBreaker {
-    pub(crate) engine: seawall::CircuitBreaker,
+    pub(crate) engine: Engine,
     pub(crate) clock: Source,
     pub(crate) random: Randomness,
     pub(crate) rules: Rules,
@@ -51,7 +54,7 @@ impl CircuitBreaker {
         random: Option<&Bound<'_, PyAny>>,
         rules: Rules,
     ) -> PyResult<Self> {
-        let engine = seawall::CircuitBreaker::new(&config).map_err(|error| options::refused(py, &error, options))?;
+        let engine = Engine::with_words(&config).map_err(|error| options::refused(py, &error, options))?;
         Ok(Self {
             engine,
             clock: Source::from(clock),

@@ -73,9 +73,9 @@ fn set_one<C: Config>(
         }
     } else if value.is_instance_of::<PyFloat>() {
         Value::Number(value.extract()?)
-    } else if let (Unit::Span, Some(nanos)) = (unit, delta_nanos(value)?) {
+    } else if let (Unit::Span | Unit::Count, Some(nanos)) = (unit, delta_nanos(value)?) {
         per_second = 1_000_000_000;
-        u64::try_from(nanos).map_or(Value::Number(nanos as f64), Value::Whole)
+        u64::try_from(nanos).map_or(Value::Number(nanos as f64), Value::Span)
     } else {
         // Decimal, Fraction, the numbers of numpy.
         value.extract().map_or(Value::Other, Value::Number)

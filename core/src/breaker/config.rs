@@ -4,7 +4,7 @@ use crate::config::{ConfigError, choice, declare};
 use crate::word::bits::Bits;
 use crate::word::deadline;
 
-use super::room::{ONE_WORD, Room};
+use super::room::{ONE_WORD, Room, bucket_words, window_words};
 use super::timed::Width;
 
 choice! {
@@ -126,6 +126,18 @@ impl CircuitBreakerConfig {
             || self.given(Index::buckets).is_some()
             || self.given(Index::minimum_calls).is_some()
             || self.given(Index::slow_rate).is_some()
+    }
+
+    /// How many [`WindowWord`](super::WindowWord)s its window needs beside the breaker: none, unless it is one of
+    /// time or of more than 20 calls.
+    #[must_use]
+    pub const fn words(&self) -> usize {
+        match (self.given(Index::window_span), self.given(Index::buckets), self.given(Index::window)) {
+            (Some(_), Some(buckets), _) => bucket_words(buckets),
+            (Some(_), None, _) => bucket_words(10),
+            (None, _, Some(calls)) => window_words(calls),
+            (None, _, None) => 0,
+        }
     }
 
     pub(super) const fn states_mode(&self) -> bool {
@@ -470,6 +482,24 @@ mod tests {
         {
             let settings = config.settings(Room::MOST).unwrap();
             assert_eq!(Settings::unpack(&settings.pack(), Room::MOST), settings);
+        }
+    }
+
+    #[test]
+    fn a_configuration_says_how_many_words_it_needs_and_they_are_enough() {
+        let new = CircuitBreakerConfig::new;
+        let span = new().window_span(Duration::from_secs(60));
+        for (config, words) in [
+            (new(), 0),
+            (new().window(20), 0),
+            (new().window(100), 16),
+            (new().window(1_024), 256),
+            (span, 16),
+            (span.buckets(60), 64),
+        ] {
+            assert_eq!(config.words(), words);
+            assert!(config.settings(Room::of(words)).is_ok());
+            assert!(words == 0 || config.settings(Room::of(words / 2)).is_err());
         }
     }
 

@@ -166,6 +166,13 @@ impl CircuitBreaker {
         }
     }
 
+    /// How many words lie behind it, as it was initialised: for faces that hand state around by its address alone,
+    /// and go on with as many bytes through [`place`](crate::place).
+    #[must_use]
+    pub fn words_behind(&self) -> usize {
+        Room::of(self.head.length(Kind::CircuitBreaker)).words()
+    }
+
     /// How a face may decide "clean" by itself; the same for breakers of any window.
     #[must_use]
     pub const fn clean_check() -> CleanCheck {

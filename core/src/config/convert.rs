@@ -90,6 +90,15 @@ pub fn parse_span(text: &str) -> Result<u64, Invalid> {
     decimal_times(number, nanos).ok_or(Invalid::NotASpan)?
 }
 
+/// The place of the field that is meant when a span is written for the count at `place`: `window = "60s"`
+/// states `window_span`. `None`: a span makes no sense there.
+#[must_use]
+pub fn spanning(fields: &[Field], place: usize) -> Option<usize> {
+    let count = fields.get(place).filter(|field| field.unit == Unit::Count)?;
+    let means = |field: &Field| field.unit == Unit::Span && field.name.strip_suffix("_span") == Some(count.name);
+    fields.iter().position(means)
+}
+
 /// A rate such as `100/s`, `5000/h`, `1 / 250ms`: the count and the period in nanoseconds.
 ///
 /// # Errors
@@ -218,6 +227,16 @@ mod tests {
         ] {
             assert_eq!(parse_span(text), Ok(nanos), "{text}");
         }
+    }
+
+    #[test]
+    fn a_span_written_for_a_count_states_the_field_beside_it() {
+        let fields = crate::CircuitBreakerConfig::FIELDS;
+        let place = |name| fields.iter().position(|field| field.name == name);
+        assert_eq!(spanning(fields, place("window").unwrap()), place("window_span"));
+        assert_eq!(spanning(fields, place("trials").unwrap()), None);
+        assert_eq!(spanning(fields, place("reset_after").unwrap()), None);
+        assert_eq!(spanning(fields, fields.len()), None);
     }
 
     #[test]

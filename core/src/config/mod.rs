@@ -9,7 +9,7 @@
 mod convert;
 mod error;
 
-pub use convert::{Invalid, parse_rate, parse_span, rate_from_float};
+pub use convert::{Invalid, parse_rate, parse_span, rate_from_float, spanning};
 pub use error::{ConfigError, Given};
 
 /// What a field's number means.

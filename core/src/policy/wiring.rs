@@ -1,7 +1,7 @@
 //! Which parts a call asks.
 
 use super::config::{PolicyConfig, Settings};
-use crate::breaker::CircuitBreaker;
+use crate::breaker::{CircuitBreaker, WindowWord};
 use crate::config::ConfigError;
 use crate::deadline::Timeouts;
 use crate::rate::TokenBucket;
@@ -15,7 +15,7 @@ pub struct Policy<'a> {
     pub(super) timeouts: Timeouts,
     pub(super) retry: Option<(Retry, Backoff)>,
     pub(super) budget: Option<&'a RetryBudget>,
-    pub(super) breaker: Option<&'a CircuitBreaker>,
+    pub(super) breaker: Option<&'a CircuitBreaker<[WindowWord]>>,
     pub(super) rate_limit: Option<&'a TokenBucket>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Policy<'a> {
 
     /// Every attempt asks this circuit breaker, and its end is told to it.
     #[must_use]
-    pub const fn breaker(self, breaker: &'a CircuitBreaker) -> Self {
+    pub const fn breaker(self, breaker: &'a CircuitBreaker<[WindowWord]>) -> Self {
         Self { breaker: Some(breaker), ..self }
     }
 

@@ -44,6 +44,13 @@ impl Head {
         self.0.store(KIND.of(kind as u64) | LAYOUT.of(VERSION) | LENGTH.of(length as u64), Ordering::Release);
     }
 
+    /// How many words lie behind the fixed part of a configured state of that kind; none behind any other.
+    pub(crate) fn length(&self, kind: Kind) -> usize {
+        let word = self.0.load(Ordering::Acquire);
+        let length = LENGTH.get(word) as usize;
+        if self.is(kind, length) { length } else { 0 }
+    }
+
     /// Whether this is the head of a configured state of that kind, layout and length.
     pub(crate) fn is(&self, kind: Kind, length: usize) -> bool {
         let word = self.0.load(Ordering::Acquire);

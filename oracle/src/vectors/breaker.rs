@@ -1,6 +1,8 @@
 //! The breaker's steps as the files write them.
 
-use seawall::{CircuitBreaker, CircuitBreakerConfig, Instant, Mode, Outcome, Settlement, Token};
+use seawall::{
+    CircuitBreaker, CircuitBreakerConfig, Instant, Mode, Outcome, Settlement, Token, WindowWord, window_words,
+};
 use serde::{Deserialize, Serialize};
 
 use super::format::{Decimal, Given, Impossible, Refusal, Scenario, config, given};
@@ -272,19 +274,23 @@ impl Line {
     }
 }
 
+/// Scenarios are played with room for every window.
+type Words = [WindowWord; window_words(u64::MAX)];
+type Widest = CircuitBreaker<Words>;
+
 /// What the engine answers to a scenario's steps.
 ///
 /// # Panics
 /// When the scenario's configuration is impossible.
 #[must_use]
 pub fn replay(scenario: &Scenario<Line>) -> Vec<Expect> {
-    let breaker = CircuitBreaker::new(&config(&scenario.config)).expect("a possible configuration");
+    let breaker = Widest::with_words(&config(&scenario.config)).expect("a possible configuration");
     let mut engine = Engine::new(&breaker);
     engine.sentences = true;
     scenario.steps.iter().map(|line| ask(&mut engine, &line.step())).collect()
 }
 
-fn ask(engine: &mut Engine<'_>, step: &Step) -> Expect {
+fn ask(engine: &mut Engine<'_, Words>, step: &Step) -> Expect {
     let place = engine.permits.len();
     let answer = engine.apply(step);
     Expect::new(answer, place, engine.sentence.as_ref())
@@ -296,7 +302,7 @@ fn ask(engine: &mut Engine<'_>, step: &Step) -> Expect {
 /// When it is possible.
 #[must_use]
 pub fn impossible(config: &CircuitBreakerConfig) -> Impossible {
-    let error = CircuitBreaker::new(config).expect_err("an impossible configuration").to_string();
+    let error = Widest::with_words(config).expect_err("an impossible configuration").to_string();
     Impossible { config: given(config), error }
 }
 
@@ -304,7 +310,7 @@ pub fn impossible(config: &CircuitBreakerConfig) -> Impossible {
 #[derive(Debug)]
 pub(super) struct Play {
     scenario: Scenario<Line>,
-    breaker: Box<CircuitBreaker>,
+    breaker: Box<Widest>,
     permits: Vec<(Token, u64)>,
     now: u64,
 }
@@ -313,7 +319,7 @@ pub(super) const MS: u64 = 1_000_000;
 
 impl Play {
     pub(super) fn new(name: &str, about: &str, config: CircuitBreakerConfig) -> Self {
-        let breaker = CircuitBreaker::new(&config).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let breaker = Widest::with_words(&config).unwrap_or_else(|error| panic!("{name}: {error}"));
         let scenario = Scenario {
             name: name.to_owned(),
             about: about.to_owned(),

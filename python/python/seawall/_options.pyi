@@ -37,7 +37,7 @@ class CircuitBreakerOptions(TypedDict, total=False):
     below it, most calls still help somebody. Off where only `failure_threshold` is given. (0.000001 to 1;
     default 0.5)"""
 
-    window: int | None
+    window: int | timedelta | str | None
     """Rate mode: how many of the last calls are judged. 20 fit one word; a longer window needs storage beside
     it (`window_words`). (2 to 1024; default 20)"""
 

@@ -95,6 +95,12 @@ pub(crate) fn is_rate(config: &Config, field: &Field) -> bool {
     field.unit == Unit::Count && field.name == "rate" && config.fields.iter().any(|other| other.name == "period")
 }
 
+/// Whether a count may also be written as a span of time, which states the field beside it.
+pub(crate) fn is_or_span(config: &Config, field: &Field) -> bool {
+    let place = config.fields.iter().position(|other| other.name == field.name);
+    place.is_some_and(|place| seawall::config::spanning(config.fields, place).is_some())
+}
+
 /// The default as people write it, or which fields decide it; `None` when it must be stated.
 pub(crate) fn default_text(field: &Field) -> Option<String> {
     match field.default {

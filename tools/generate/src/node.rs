@@ -3,7 +3,9 @@
 use seawall::config::{Field, Unit};
 
 use crate::NOTE;
-use crate::configs::{CHOICES, CONFIGS, Config, choice_name, default_text, is_rate, is_required, range_text};
+use crate::configs::{
+    CHOICES, CONFIGS, Config, choice_name, default_text, is_or_span, is_rate, is_required, range_text,
+};
 use crate::text::{camel, wrapped};
 
 pub(crate) fn options() -> String {
@@ -48,6 +50,7 @@ fn camel_fields(config: &Config, text: &str) -> String {
 fn annotation(config: &Config, field: &Field) -> &'static str {
     match field.unit {
         Unit::Count if is_rate(config, field) => "number | string",
+        Unit::Count if is_or_span(config, field) => "number | string",
         Unit::Span => "Span",
         Unit::Choice(names) => choice_name(names),
         _ => "number",

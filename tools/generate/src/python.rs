@@ -3,7 +3,9 @@
 use seawall::config::{Field, Unit};
 
 use crate::NOTE;
-use crate::configs::{CHOICES, CONFIGS, Config, choice_name, default_text, is_rate, is_required, range_text};
+use crate::configs::{
+    CHOICES, CONFIGS, Config, choice_name, default_text, is_or_span, is_rate, is_required, range_text,
+};
 use crate::text::wrapped;
 
 pub(crate) fn options() -> String {
@@ -39,6 +41,7 @@ fn class(config: &Config) -> String {
 fn annotation(config: &Config, field: &Field) -> String {
     let plain = match field.unit {
         Unit::Count if is_rate(config, field) => "float | str",
+        Unit::Count if is_or_span(config, field) => "int | timedelta | str",
         Unit::Count => "int",
         Unit::Span => "Span",
         Unit::Choice(names) => choice_name(names),

@@ -43,6 +43,10 @@ fn property(config: &Config, field: &Field) -> Value {
             put("anyOf", json!([count, { "type": "string", "pattern": format!(r"^\s*[0-9]+\s*/\s*{PERIOD}\s*$") }]));
             put("examples", json!(["100/s", "5000/h", 100]));
         }
+        Unit::Count if configs::is_or_span(config, field) => {
+            let count = json!({ "type": "integer", "minimum": field.min, "maximum": field.max });
+            put("anyOf", json!([count, { "type": "string", "pattern": format!(r"^\s*{SPAN}\s*$") }]));
+        }
         Unit::Count => {
             put("type", "integer".into());
             put("minimum", field.min.into());

@@ -18,8 +18,20 @@ pub(in crate::vectors) fn breaker() -> Vec<CircuitBreakerConfig> {
     let new = CircuitBreakerConfig::new;
     let second = Duration::from_secs(1);
     let mut errors = out_of_bounds(new().slow_after(second));
+    let span = new().window_span(second);
+    errors.extend([
+        span.buckets(9),
+        span.buckets(61),
+        span.minimum_calls(0),
+        span.minimum_calls(100_001),
+        span.failure_threshold(1_000_001),
+    ]);
     errors.extend([
         new().window(10).minimum_calls(11),
+        new().window(100).minimum_calls(101),
+        new().window(100).window_span(second),
+        new().buckets(10),
+        new().window(100).buckets(10),
         new().trials(2).close_after(3),
         new().close_after(2),
         new().window(10).close_after(4),

@@ -6,6 +6,7 @@ mod breaker_periods;
 mod breaker_rate;
 mod breaker_time;
 mod breaker_trials;
+mod breaker_windows;
 mod bucket_basic;
 mod bucket_change;
 mod bucket_reserve;
@@ -29,6 +30,7 @@ pub(super) fn breaker() -> Vec<Group<breaker::Line>> {
         ("periods", breaker_periods::all()),
         ("control", breaker_control::all()),
         ("time", breaker_time::all()),
+        ("windows", breaker_windows::all()),
     ]
 }
 
