@@ -73,21 +73,28 @@ fn no_record_is_lost_when_a_bucket_is_entered() {
 
 #[test]
 fn no_record_is_lost_when_a_window_begins() {
-    model("span_window::no_record_is_lost_when_a_window_begins", Preemptions(Some(1), Some(2)).but_plain(0), || {
+    model("span_window::no_record_is_lost_when_a_window_begins", Preemptions(Some(1), Some(2)), || {
         let breaker = begun(&counting());
         record(&breaker, Outcome::Failure, 0);
         assert!(breaker.reset(at(0)).is_some());
-        let other = spawn(&breaker, |breaker: &Timed| count(breaker, Outcome::Failure, 0));
+        // Two that clear sixteen words each see the other's in 2^16 combinations of old values; in plain mode
+        // the other looks only.
+        let records = !cfg!(seawall_loom) || cfg!(seawall_loom_rmw);
+        let other = spawn(&breaker, move |breaker: &Timed| match records {
+            true => count(breaker, Outcome::Failure, 0),
+            false => assert!(matches!(counts(breaker, 0), (0, 0) | (1, 1))),
+        });
         record(&breaker, Outcome::Failure, 0);
         join(other);
-        assert_eq!(counts(&breaker, 0), (2, 2), "the two of the new window, and none of the old");
+        let new = 1 + u32::from(records);
+        assert_eq!(counts(&breaker, 0), (new, new), "those of the new window, and none of the old");
     });
 }
 
 #[test]
 fn an_opening_is_never_missed_and_seen_once() {
     // The two failures lie in different buckets: neither recorder's exchange meets the other's.
-    model("span_window::an_opening_is_never_missed_and_seen_once", Preemptions(Some(2), None).but_plain(1), || {
+    model("span_window::an_opening_is_never_missed_and_seen_once", Preemptions(Some(2), None), || {
         let breaker = begun(&opening_at(2));
         let other = spawn(&breaker, |breaker: &Timed| record(breaker, Outcome::Failure, 1));
         let mine = record(&breaker, Outcome::Failure, 0);

@@ -31,8 +31,9 @@ SUFFIXED = {
     "period": "period_ns",
 }
 FIELDS = {
-    "circuit_breaker": "failure_threshold failure_rate window window_span buckets minimum_calls slow_after slow_rate trials close_after "
-    "reset_after reset_factor reset_cap reset_jitter max_retry_after trial_timeout expired_trials mode".split(),
+    "circuit_breaker": "failure_threshold failure_rate window window_span buckets minimum_calls slow_after slow_rate "
+    "trials close_after reset_after reset_factor reset_cap reset_jitter max_retry_after trial_timeout expired_trials "
+    "mode".split(),
     "token_bucket": "period rate capacity start".split(),
 }
 
