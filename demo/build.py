@@ -15,6 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 LIBRARY = ROOT / "target" / "c" / "libseawall.a"
 CLIENT = ROOT / "target" / "demo" / "client_c"
+CHAIN = ROOT / "target" / "demo" / "chain_c"
 # What the Python package is made from; pip itself would build it anew every time.
 PYTHON_SOURCES = ["Cargo.toml", "Cargo.lock", "core/Cargo.toml", "core/src", "host", "python"]
 STAMP = pathlib.Path(sys.prefix) / "seawall.stamp"
@@ -57,8 +58,9 @@ def node() -> None:
 def c() -> None:
     run("cargo", "build", "--quiet", "-p", "seawall-ffi", "--profile", "c")
     CLIENT.parent.mkdir(parents=True, exist_ok=True)
-    words = ["cc", "-std=c11", "-O2", "-Wall", "-Wextra", "-o", CLIENT, HERE / "client_c.c"]
-    run(*words, "-I", ROOT / "ffi" / "include", LIBRARY, "-lpthread", "-lm", "-ldl")
+    for program in (CLIENT, CHAIN):
+        words = ["cc", "-std=c11", "-O2", "-Wall", "-Wextra", "-o", program, HERE / f"{program.name}.c"]
+        run(*words, "-I", ROOT / "ffi" / "include", LIBRARY, "-lpthread", "-lm", "-ldl")
 
 
 def main() -> None:

@@ -230,3 +230,29 @@ def waits(without: checks.Run, guarded: checks.Run, narrow: bool) -> str:
     ]
     sheet.figure.legend(handles=handles, loc="outside upper left", ncols=3 if narrow else 5, fontsize=sheet.small)
     return sheet.svg()
+
+
+def chain(outcomes: list, narrow: bool) -> str:
+    sheet = Sheet("chain", "Calls per user action that reached the provider", narrow, (11, 2.9), (4.4, 3.4))
+    (axis,) = sheet.axes
+    rows = list(reversed(outcomes))
+    colours = [WITHOUT if outcome.variant.everybody else WITH for outcome in rows]
+    axis.barh(range(len(rows)), [outcome.per_action for outcome in rows], height=0.55, color=colours, zorder=2)
+    for row, outcome in enumerate(rows):
+        axis.annotate(
+            f"{outcome.per_action:.2f}",
+            (outcome.per_action, row),
+            xytext=(5, 0),
+            textcoords="offset points",
+            va="center",
+            fontweight="bold",
+            fontsize=sheet.small,
+        )
+    names = [outcome.variant.name for outcome in rows]
+    axis.set_yticks(range(len(rows)), [name.replace(" the ", "\nthe ").replace(" a ", "\na ") if narrow else name for name in names])
+    axis.tick_params(axis="y", labelcolor=INK)
+    axis.grid(True, axis="x")
+    axis.grid(False, axis="y")
+    axis.set_xlabel("calls per action")
+    axis.margins(x=0.1)
+    return sheet.svg()

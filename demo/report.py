@@ -4,6 +4,7 @@ import html
 import pathlib
 import string
 
+import chain
 import charts
 import checks
 import figures
@@ -55,8 +56,8 @@ def cards(without: checks.Run, guarded: checks.Run) -> str:
     )
 
 
-def chart(draw, *runs: checks.Run) -> str:
-    return "".join(f'<div class="{form}">{draw(*runs, narrow=form == "narrow")}</div>' for form in ("wide", "narrow"))
+def chart(draw, *what) -> str:
+    return "".join(f'<div class="{form}">{draw(*what, narrow=form == "narrow")}</div>' for form in ("wide", "narrow"))
 
 
 def totals_table(without: checks.Run, guarded: checks.Run) -> str:
@@ -110,7 +111,13 @@ def settings_table(settings: dict) -> str:
     return table(["what", "value"], rows, "text")
 
 
-def write(path: pathlib.Path, without: checks.Run, guarded: checks.Run, results: list[checks.Check]) -> None:
+def write(
+    path: pathlib.Path,
+    without: checks.Run,
+    guarded: checks.Run,
+    outcomes: list[chain.Outcome],
+    results: list[checks.Check],
+) -> None:
     bare, kept = figures.totals(without), figures.totals(guarded)
     failed = [check for check in results if not check.passed]
     summary = (
@@ -129,6 +136,8 @@ def write(path: pathlib.Path, without: checks.Run, guarded: checks.Run, results:
         outcomes=chart(charts.outcomes, without, guarded),
         states=chart(charts.states, guarded),
         waits=chart(charts.waits, without, guarded),
+        actions=chain.ACTIONS,
+        chain=chart(charts.chain, outcomes),
         limited=f"{kept.refused.get('rate_limited', 0):,}",
         capacity=guarded.settings["bucket"]["capacity"],
         timeout=guarded.settings["call"]["timeout_ms"],

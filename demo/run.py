@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The lunch rush: three clients pay for orders at one provider, first without seawall, then with it.
+"""Two scenes. The lunch rush: three clients pay for orders at one provider, first without seawall, then with
+it. The chain: three services in a row, and a provider that is down.
 
     run.py [--seconds N] [--out DIR] [--plain]
 
 build.py must have run before. Prints a live table (plain lines when standard output is no terminal), then
-checks the logs, writes the report and says where it is. Exits with 1 when a check fails.
+the chain's counts, checks both, writes the report and says where it is. Exits with 1 when a check fails.
 """
 
 import argparse
@@ -12,20 +13,18 @@ import asyncio
 import json
 import pathlib
 import shutil
-import subprocess
 import sys
 import time
 
 import build
+import chain
 import checks
 import plan
 import report
 import screen
+from parts import DRAIN_WITHIN, Process
 
 HERE = pathlib.Path(__file__).resolve().parent
-# How long a client may take to come up, and how long after the last order it may still run.
-READY_WITHIN = 20
-DRAIN_WITHIN = 20
 SHORTEST = 30
 
 
@@ -38,44 +37,6 @@ def c_settings(settings: dict) -> list[str]:
         f"late_orders={settings['late_orders']}",
         *(f"{name}={value}" for name, value in named.items()),
     ]
-
-
-class Process:
-    """A part of the demo: JSON lines come out of it, and one line, the start, goes in."""
-
-    def __init__(self, process: asyncio.subprocess.Process, name: str):
-        self.process = process
-        self.name = name
-        self.last: dict = {}
-
-    @classmethod
-    async def start(cls, name: str, *command: object) -> "Process":
-        process = await asyncio.create_subprocess_exec(
-            *map(str, command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=HERE
-        )
-        return cls(process, name)
-
-    async def first(self) -> dict:
-        line = await asyncio.wait_for(self.process.stdout.readline(), READY_WITHIN)
-        if not line:
-            raise SystemExit(f"{self.name} ended before it was ready (status {await self.process.wait()})")
-        return json.loads(line)
-
-    def go(self, start_ns: int) -> None:
-        self.process.stdin.write(json.dumps({"start_ns": start_ns}).encode() + b"\n")
-
-    async def follow(self) -> None:
-        async for line in self.process.stdout:
-            self.last = json.loads(line)
-
-    async def end(self) -> None:
-        """Closing its standard input is how a part is told to stop; killing it is the last resort."""
-        self.process.stdin.close()
-        try:
-            await asyncio.wait_for(self.process.wait(), DRAIN_WITHIN)
-        except TimeoutError:
-            self.process.kill()
-            await self.process.wait()
 
 
 async def rush(folder: pathlib.Path, settings_file: pathlib.Path, guard: bool, view) -> list[str]:
@@ -134,7 +95,7 @@ async def rush(folder: pathlib.Path, settings_file: pathlib.Path, guard: bool, v
 def main() -> int:
     began = time.monotonic()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, help="length of both runs together (default: as in settings.json)")
+    parser.add_argument("--seconds", type=float, help="length of both runs of the rush together (default: as in settings.json)")
     parser.add_argument("--out", type=pathlib.Path, default=HERE / "out", help="where logs and report go")
     parser.add_argument("--plain", action="store_true", help="plain lines even on a terminal")
     arguments = parser.parse_args()
@@ -156,9 +117,14 @@ def main() -> int:
         print("\n".join(f"FAILED  {fault}" for fault in faults))
         return 1
 
+    print(f"\nthe chain: {chain.ACTIONS} user actions through three services, the provider is down")
+    outcomes = asyncio.run(chain.run())
+    for outcome in outcomes:
+        print(f"  {outcome.per_action:6.2f} calls per action   {outcome.variant.name}")
+
     without, guarded = (checks.load(out / folder, settings) for folder in ("without", "with"))
-    results = checks.all_checks(without, guarded)
-    report.write(out / "report.html", without, guarded, results)
+    results = [*checks.all_checks(without, guarded), *chain.checked(outcomes)]
+    report.write(out / "report.html", without, guarded, outcomes, results)
     print()
     for check in results:
         print(f"{'passed' if check.passed else 'FAILED'}  {check.name}: {check.claim} ({check.figure})")
