@@ -141,7 +141,9 @@ async def run_one(variant: Variant) -> Outcome:
     try:
         guards = f"budget={switch[variant.budget]}", f"breaker={switch[variant.breaker]}"
         port = await service("chain_c", build.CHAIN, f"port={port}", f"attempts={ATTEMPTS}", *guards)
-        port = await service("chain_python", sys.executable, HERE / "chain_python.py", "--below", port, "--attempts", outer)
+        port = await service(
+            "chain_python", sys.executable, HERE / "chain_python.py", "--below", port, "--attempts", outer
+        )
         port = await service("chain_node", "node", HERE / "chain_node.mjs", "--below", port, "--attempts", outer)
         answered = await act(port)
     finally:

@@ -28,9 +28,7 @@ class Unavailable(Exception):
 def policy(attempts: int) -> seawall.Policy:
     return seawall.Policy(
         timeouts=seawall.Timeouts(connect="1s", attempt="10s", total="60s"),
-        retry=seawall.Retry(
-            idempotent="by_key", attempts=attempts, backoff=seawall.Backoff(base="1ms", cap="5ms")
-        ),
+        retry=seawall.Retry(idempotent="by_key", attempts=attempts, backoff=seawall.Backoff(base="1ms", cap="5ms")),
     )
 
 

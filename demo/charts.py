@@ -249,7 +249,9 @@ def chain(outcomes: list, narrow: bool) -> str:
             fontsize=sheet.small,
         )
     names = [outcome.variant.name for outcome in rows]
-    axis.set_yticks(range(len(rows)), [name.replace(" the ", "\nthe ").replace(" a ", "\na ") if narrow else name for name in names])
+    axis.set_yticks(
+        range(len(rows)), [name.replace(" the ", "\nthe ").replace(" a ", "\na ") if narrow else name for name in names]
+    )
     axis.tick_params(axis="y", labelcolor=INK)
     axis.grid(True, axis="x")
     axis.grid(False, axis="y")

@@ -95,7 +95,9 @@ async def rush(folder: pathlib.Path, settings_file: pathlib.Path, guard: bool, v
 def main() -> int:
     began = time.monotonic()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, help="length of both runs of the rush together (default: as in settings.json)")
+    parser.add_argument(
+        "--seconds", type=float, help="length of both runs of the rush together (default: as in settings.json)"
+    )
     parser.add_argument("--out", type=pathlib.Path, default=HERE / "out", help="where logs and report go")
     parser.add_argument("--plain", action="store_true", help="plain lines even on a terminal")
     arguments = parser.parse_args()
