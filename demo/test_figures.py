@@ -6,7 +6,10 @@ import checks
 import figures
 import pytest
 import report
+from chain import ACTIONS, VARIANTS, Outcome
 from story import bare_story, guarded_story, run_of
+
+CHAIN = [Outcome(variant, calls, ACTIONS) for variant, calls in zip(VARIANTS, (5400, 600, 229, 11), strict=True)]
 
 
 @pytest.fixture
@@ -68,7 +71,7 @@ def page(tmp_path_factory) -> str:
 
 def write(tmp_path, without: checks.Run, guarded: checks.Run) -> str:
     path = tmp_path / "report.html"
-    report.write(path, without, guarded, checks.all_checks(without, guarded))
+    report.write(path, without, guarded, CHAIN, checks.all_checks(without, guarded))
     return path.read_text()
 
 
