@@ -22,7 +22,7 @@ pub(crate) struct TokenBucket {
     pub(crate) clock: Source,
     pub(crate) name: Py<PyString>,
     given: Given<TokenBucketConfig>,
-    refusals: Counts,
+    pub(crate) refusals: Counts,
 }
 
 /// A whole number of tokens. One beyond 64 bits is beyond any capacity, and is refused as such.

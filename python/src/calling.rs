@@ -154,7 +154,7 @@ pub(crate) fn call<'py>(
 
 /// Coroutines, futures, and whatever else has an `__await__`.
 #[inline]
-fn is_awaitable(value: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn is_awaitable(value: &Bound<'_, PyAny>) -> bool {
     // SAFETY: the type of a live object; the slot is one of those that every type may be asked for.
     !unsafe { ffi::PyType_GetSlot(value.get_type_ptr(), ffi::Py_am_await) }.is_null()
 }

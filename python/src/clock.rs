@@ -28,6 +28,38 @@ impl Source {
         }
     }
 
+    pub(crate) fn copy(&self, py: Python<'_>) -> Self {
+        match self {
+            Self::Monotonic => Self::Monotonic,
+            Self::Manual(clock) => Self::Manual(clock.clone_ref(py)),
+        }
+    }
+
+    /// Whether both show the same time.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Monotonic, Self::Monotonic) => true,
+            (Self::Manual(one), Self::Manual(other)) => one.is(other),
+            _ => false,
+        }
+    }
+
+    pub(crate) const fn is_manual(&self) -> bool {
+        matches!(self, Self::Manual(_))
+    }
+
+    /// Moves a clock that is moved by hand on to `until`; `false` for the real one, which moves itself.
+    pub(crate) fn move_to(&self, until: Instant) -> bool {
+        match self {
+            Self::Monotonic => false,
+            Self::Manual(clock) => {
+                let clock = &clock.get().0;
+                clock.advance(until.since(clock.now()));
+                true
+            }
+        }
+    }
+
     pub(crate) fn to_python<'py>(&self, py: Python<'py>) -> Option<Bound<'py, ManualClock>> {
         match self {
             Self::Monotonic => None,

@@ -7,7 +7,7 @@ use pyo3::types::PyDict;
 use seawall::Reason;
 
 /// More than there are reasons a single primitive gives; numbers beyond share the last place.
-const PLACES: usize = 32;
+const PLACES: usize = 64;
 
 #[derive(Debug)]
 pub(crate) struct Counts([AtomicU64; PLACES]);

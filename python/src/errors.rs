@@ -4,7 +4,8 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyType};
-use seawall::{Instant, Layer, Rejection};
+use seawall::policy::Ending;
+use seawall::{Instant, Layer, Reason, Rejection};
 
 use crate::span::seconds_up;
 
@@ -29,9 +30,17 @@ pub(crate) fn refused_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
 pub(crate) fn refusal(policy: &Bound<'_, PyString>, rejection: &Rejection, now: Instant) -> PyErr {
     static OPEN: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     static LIMITED: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    static BUDGET: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    static WONT_FINISH: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    static TIMED_OUT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    static DEADLINE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let py = policy.py();
-    let class = match rejection.layer {
-        Layer::CircuitBreaker => class(py, &OPEN, "CircuitOpen"),
+    let class = match (rejection.layer, rejection.reason) {
+        (Layer::CircuitBreaker, _) => class(py, &OPEN, "CircuitOpen"),
+        (Layer::RetryBudget, _) => class(py, &BUDGET, "BudgetEmpty"),
+        (Layer::Deadline, Reason::WontFinish) => class(py, &WONT_FINISH, "WontFinish"),
+        (Layer::Deadline, Reason::TimedOut) => class(py, &TIMED_OUT, "TimedOut"),
+        (Layer::Deadline, _) => class(py, &DEADLINE, "DeadlineExceeded"),
         _ => class(py, &LIMITED, "RateLimited"),
     };
     let class = match class {
@@ -42,6 +51,24 @@ pub(crate) fn refusal(policy: &Bound<'_, PyString>, rejection: &Rejection, now: 
     let at = rejection.at().map(Instant::as_nanos);
     let retry_after = rejection.retry_after(now).map(seconds_up);
     PyErr::from_type(class.clone(), (message, policy.clone().unbind(), rejection.reason.name(), at, retry_after))
+}
+
+/// Has an exception say how the call that it came from ended, as `seawall.ending_of` tells. One that
+/// takes no attributes keeps it to itself.
+#[cold]
+pub(crate) fn tell_ending(error: &PyErr, ending: &Ending, now: Instant, py: Python<'_>) -> PyResult<()> {
+    static TELL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let at = ending.retry_at();
+    TELL.import(py, "seawall._ending", "tell")?.call1((
+        error.value(py),
+        ending.end.name(),
+        ending.attempts,
+        ending.failure.map(seawall::Failure::name),
+        ending.rejection.map(|rejection| rejection.reason.name()),
+        at.map(Instant::as_nanos),
+        at.map(|at| seconds_up(at.since(now))),
+    ))?;
+    Ok(())
 }
 
 /// The exception for an impossible configuration. `text` is the engine's sentence.

@@ -120,3 +120,16 @@ pub(crate) fn predicate_raised(policy: &Bound<'_, PyString>, error: &PyErr) -> P
     REPORT.import(py, "seawall._events", "predicate_raised")?.call1((policy, error.value(py)))?;
     Ok(())
 }
+
+/// Logs that an attempt is made again.
+#[cold]
+pub(crate) fn retrying(
+    policy: &Bound<'_, PyString>,
+    attempt: &seawall::policy::Attempt,
+) -> PyResult<()> {
+    static RETRYING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let after = attempt.after.map(seawall::Failure::name);
+    let arguments = (policy, attempt.attempt, after, seconds(attempt.waited.as_nanos() as u64));
+    RETRYING.import(policy.py(), "seawall._events", "retrying")?.call1(arguments)?;
+    Ok(())
+}

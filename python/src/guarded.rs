@@ -6,23 +6,46 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::breaker::CircuitBreaker;
-use crate::calling;
+use crate::policy::Policy;
+use crate::{calling, run};
 
-/// A function under a breaker. It looks like the function: `functools.update_wrapper` copies its name
+/// A function under a breaker or a policy. It looks like the function: `functools.update_wrapper` copies its name
 /// and text, `inspect` follows `__wrapped__`, and in a class it binds as a method.
 #[pyclass(frozen, dict, weakref, module = "seawall")]
 #[derive(Debug)]
 pub(crate) struct Guarded {
-    #[pyo3(get)]
-    breaker: Py<CircuitBreaker>,
+    by: By,
     function: Py<PyAny>,
+}
+
+/// Who guards it.
+#[derive(Debug, FromPyObject)]
+enum By {
+    Breaker(Py<CircuitBreaker>),
+    Policy(Py<Policy>),
 }
 
 #[pymethods]
 impl Guarded {
     #[new]
-    fn new(breaker: Py<CircuitBreaker>, function: Py<PyAny>) -> Self {
-        Self { breaker, function }
+    fn new(by: By, function: Py<PyAny>) -> Self {
+        Self { by, function }
+    }
+
+    #[getter]
+    fn breaker(&self, py: Python<'_>) -> Option<Py<CircuitBreaker>> {
+        match &self.by {
+            By::Breaker(breaker) => Some(breaker.clone_ref(py)),
+            By::Policy(_) => None,
+        }
+    }
+
+    #[getter]
+    fn policy(&self, py: Python<'_>) -> Option<Py<Policy>> {
+        match &self.by {
+            By::Breaker(_) => None,
+            By::Policy(policy) => Some(policy.clone_ref(py)),
+        }
     }
 
     #[pyo3(signature = (*args, **kwargs))]
@@ -32,7 +55,10 @@ impl Guarded {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = args.py();
-        calling::call(self.breaker.bind(py), self.function.bind(py), args, kwargs)
+        match &self.by {
+            By::Breaker(breaker) => calling::call(breaker.bind(py), self.function.bind(py), args, kwargs),
+            By::Policy(policy) => run::call(policy.bind(py), self.function.bind(py), args, kwargs),
+        }
     }
 
     fn __get__<'py>(
@@ -53,11 +79,18 @@ impl Guarded {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("<{} guarded by {}>", self.function.bind(py).repr()?, self.breaker.get().name))
+        let name = match &self.by {
+            By::Breaker(breaker) => &breaker.get().name,
+            By::Policy(policy) => &policy.get().name,
+        };
+        Ok(format!("<{} guarded by {name}>", self.function.bind(py).repr()?))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        visit.call(&self.breaker)?;
+        match &self.by {
+            By::Breaker(breaker) => visit.call(breaker)?,
+            By::Policy(policy) => visit.call(policy)?,
+        }
         visit.call(&self.function)
     }
 }

@@ -4,8 +4,10 @@
 //! changes is atomic, so any number of threads may share an object, with the interpreter's lock or
 //! without. Nothing here starts a thread, and nothing waits.
 
+mod backoff;
 mod breaker;
 mod bucket;
+mod budget;
 mod calling;
 mod clock;
 mod counts;
@@ -13,12 +15,16 @@ mod decision;
 mod entered;
 mod errors;
 mod events;
+mod finish;
 mod guarded;
 mod options;
 mod permit;
+mod policy;
 mod random;
 mod ready;
 mod rules;
+mod run;
+mod scope;
 mod snapshot;
 mod span;
 
@@ -31,7 +37,17 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _seawall {
     #[pymodule_export]
+    use super::backoff::{Backoff, Reconnect, Schedule, backoff_from_fields, ttl};
+    #[pymodule_export]
     use super::breaker::CircuitBreaker;
+    #[pymodule_export]
+    use super::budget::{RetryBudget, budget_from_fields};
+    #[pymodule_export]
+    use super::policy::{Policy, Retry, Timeouts};
+    #[pymodule_export]
+    use super::run::Running;
+    #[pymodule_export]
+    use super::scope::{Attempt, Deadline, current_attempt, current_deadline, enter_scope, leave_scope};
     #[pymodule_export]
     use super::bucket::TokenBucket;
     #[pymodule_export]

@@ -6,14 +6,14 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 use seawall::config::{Config, Unit};
-use seawall::{ChangeError, CircuitBreakerConfig, ConfigError, TokenBucketConfig};
+use seawall::{BackoffConfig, ChangeError, CircuitBreakerConfig, ConfigError, TokenBucketConfig};
 use seawall_host::{OptionError, Value, set};
 
 use crate::breaker::CircuitBreaker;
 use crate::bucket::TokenBucket;
 use crate::clock::ManualClock;
 use crate::errors;
-use crate::span::delta_nanos;
+use crate::span::{delta_nanos, seconds};
 
 /// `config` with `options` set; `None` as a value leaves an option at its default.
 pub(crate) fn with<C: Config>(config: C, options: Option<&Bound<'_, PyDict>>) -> PyResult<C> {
@@ -122,9 +122,14 @@ impl<C: Config> Given<C> {
         Ok(())
     }
 
+    /// What is in force.
+    pub(crate) fn present(&self) -> C {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The fields that were given, in the engine's own units: what pickling keeps.
     pub(crate) fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let config = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let config = self.present();
         let given = PyDict::new(py);
         for (place, field) in C::FIELDS.iter().enumerate() {
             if let Some(value) = config.get(place) {
@@ -133,6 +138,32 @@ impl<C: Config> Given<C> {
         }
         Ok(given)
     }
+}
+
+/// The backoff of whoever names none.
+pub(crate) fn usual_backoff(py: Python<'_>) -> PyResult<seawall::Backoff> {
+    seawall::Backoff::new(&BackoffConfig::new()).map_err(|error| refused(py, &error, None))
+}
+
+/// What was given, as options of the constructor. `exact`: spans as text to the nanosecond, for pickling;
+/// otherwise in seconds, for people.
+pub(crate) fn to_python<'py, C: Config>(config: &C, exact: bool, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    let given = PyDict::new(py);
+    for (place, field) in C::FIELDS.iter().enumerate() {
+        let Some(value) = config.get(place) else { continue };
+        match field.unit {
+            Unit::Span if exact => given.set_item(field.name, format!("{value}ns"))?,
+            Unit::Span => given.set_item(field.name, seconds(value))?,
+            Unit::Ratio => given.set_item(field.name, value as f64 / 1e6)?,
+            Unit::Factor => given.set_item(field.name, value as f64 / 1e3)?,
+            Unit::Choice(names) => {
+                let name = usize::try_from(value).ok().and_then(|place| names.get(place));
+                given.set_item(field.name, name)?;
+            }
+            _ => given.set_item(field.name, value)?,
+        }
+    }
+    Ok(given)
 }
 
 /// A configuration that states this option alone.

@@ -12,6 +12,10 @@ use pyo3::types::{PyDelta, PyFloat, PyInt, PyString};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span(pub(crate) Duration);
 
+impl Span {
+    pub(crate) const ZERO: Self = Self(Duration::ZERO);
+}
+
 impl<'py> FromPyObject<'_, 'py> for Span {
     type Error = PyErr;
 
@@ -49,15 +53,23 @@ impl<'py> FromPyObject<'_, 'py> for Told {
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(text) = value.cast::<PyString>() {
             let text = text.to_cow()?;
-            let digits = text.trim_ascii();
-            if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
-                // More than can be counted is cut, as a number of seconds is.
-                let seconds: u64 = digits.parse().unwrap_or(u64::MAX);
-                return Ok(Self(Duration::from_nanos(seconds.saturating_mul(1_000_000_000))));
+            if let Some(span) = header_wait(&text) {
+                return Ok(Self(span));
             }
         }
         value.extract().map(|Span(span)| Self(span))
     }
+}
+
+/// The text of a `Retry-After` header in seconds; `None` when it makes no sense.
+pub(crate) fn header_wait(text: &str) -> Option<Duration> {
+    let digits = text.trim_ascii();
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    // More than can be counted is cut, as a number of seconds is.
+    let seconds: u64 = digits.parse().unwrap_or(u64::MAX);
+    Some(Duration::from_nanos(seconds.saturating_mul(1_000_000_000)))
 }
 
 /// A `timedelta` in nanoseconds, exactly; `None` for anything else.

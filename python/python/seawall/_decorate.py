@@ -17,18 +17,22 @@ def decorate(breaker: CircuitBreaker, function: Any) -> Any:
         return type(function)(decorate(breaker, function.__func__))
     if not callable(function):
         raise TypeError(f"a circuit breaker decorates callables, not {type(function).__name__}")
-    wrapper: Any
-    if _is(inspect.iscoroutinefunction, function):
-        wrapper = _coroutine(breaker, function)
-    elif _is(inspect.isasyncgenfunction, function):
-        wrapper = _async_generator(breaker, function)
-    elif _is(inspect.isgeneratorfunction, function):
-        wrapper = _generator(breaker, function)
-    else:
+    make = {"coroutine": _coroutine, "async generator": _async_generator, "generator": _generator}.get(kind_of(function))
+    if make is None:
         return functools.update_wrapper(Guarded(breaker, function), function)
+    wrapper: Any = make(breaker, function)
     wrapper = functools.wraps(function)(wrapper)
     wrapper.breaker = breaker
     return wrapper
+
+
+def kind_of(function: Any) -> str:
+    """What calling `function` makes: `coroutine`, `async generator`, `generator`, or `plain`."""
+    if _is(inspect.iscoroutinefunction, function):
+        return "coroutine"
+    if _is(inspect.isasyncgenfunction, function):
+        return "async generator"
+    return "generator" if _is(inspect.isgeneratorfunction, function) else "plain"
 
 
 def _is(kind: Callable[[Any], bool], function: Any) -> bool:

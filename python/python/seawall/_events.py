@@ -40,6 +40,11 @@ def predicate_raised(policy: str, error: Exception) -> None:
     _log(logging.ERROR, "%s: a predicate raised", policy, exc_info=error)
 
 
+def retrying(policy: str, attempt: int, after: str | None, waited: float) -> None:
+    """An attempt is made again."""
+    _log(logging.INFO, "%s: attempt %d, after a failure (%s) and %.3f s", policy, attempt, after, waited)
+
+
 def _log(level: int, text: str, *args: object, exc_info: bool | BaseException = False) -> None:
     # A filter or handler that raises must not hurt the call that changed the state.
     try:
