@@ -44,7 +44,7 @@ impl Backoff {
     }
 
     /// Seconds to wait before retry `retry`, counted from 0; `previous` is the wait before that.
-    #[pyo3(signature = (retry, previous=Span::ZERO))]
+    #[pyo3(signature = (retry, previous=Span::ZERO), text_signature = "(self, retry, previous=0)")]
     fn delay(&self, retry: u32, previous: Span) -> f64 {
         seconds_up(self.engine.delay(retry, previous.0, self.random.next()))
     }
@@ -91,10 +91,7 @@ impl Backoff {
 /// A backoff from fields in the engine's own units, for the vectors.
 #[pyfunction(name = "_backoff_from_fields")]
 #[pyo3(signature = (fields, random=None))]
-pub(crate) fn backoff_from_fields(
-    fields: &Bound<'_, PyDict>,
-    random: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Backoff> {
+pub(crate) fn backoff_from_fields(fields: &Bound<'_, PyDict>, random: Option<&Bound<'_, PyAny>>) -> PyResult<Backoff> {
     Backoff::make(fields.py(), options::from_fields(fields)?, Some(fields), random)
 }
 

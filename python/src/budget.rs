@@ -74,10 +74,7 @@ impl RetryBudget {
 
     /// Pays for a retry; whether there was enough.
     fn try_withdraw(&self) -> bool {
-        self.engine
-            .withdraw(self.clock.now())
-            .inspect_err(|rejection| self.refusals.add(rejection.reason))
-            .is_ok()
+        self.engine.withdraw(self.clock.now()).inspect_err(|rejection| self.refusals.add(rejection.reason)).is_ok()
     }
 
     /// Pays for a retry, or raises BudgetEmpty.

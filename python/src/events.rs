@@ -123,10 +123,7 @@ pub(crate) fn predicate_raised(policy: &Bound<'_, PyString>, error: &PyErr) -> P
 
 /// Logs that an attempt is made again.
 #[cold]
-pub(crate) fn retrying(
-    policy: &Bound<'_, PyString>,
-    attempt: &seawall::policy::Attempt,
-) -> PyResult<()> {
+pub(crate) fn retrying(policy: &Bound<'_, PyString>, attempt: &seawall::policy::Attempt) -> PyResult<()> {
     static RETRYING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let after = attempt.after.map(seawall::Failure::name);
     let arguments = (policy, attempt.attempt, after, seconds(attempt.waited.as_nanos() as u64));

@@ -8,8 +8,7 @@ use seawall::policy::Told;
 use seawall::{Failure, Finish};
 
 use crate::policy::Policy;
-use crate::span::header_wait;
-use crate::{errors, events};
+use crate::{errors, events, wire};
 
 /// What an exception means; `None`: it is about the program and not about the call, which ends.
 pub(crate) fn of_error(policy: &Policy, error: &Bound<'_, PyAny>) -> PyResult<Option<Finish>> {
@@ -81,12 +80,12 @@ fn named(answer: &Bound<'_, PyAny>) -> PyResult<Option<Finish>> {
 /// With what the dependency said about being asked again, where it said so.
 fn told(finish: Finish, end: &Bound<'_, PyAny>) -> PyResult<Finish> {
     static TOLD: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let (stop, wait): (bool, Option<String>) =
+    let (retry, wait): (Option<String>, Option<String>) =
         TOLD.import(end.py(), "seawall._classify", "told_by")?.call1((end,))?.extract()?;
-    if stop {
+    if retry.as_deref().is_some_and(wire::forbids_retry) {
         return Ok(finish.told(Told::Stop));
     }
-    Ok(match wait.as_deref().and_then(header_wait) {
+    Ok(match wait.as_deref().and_then(wire::wait) {
         Some(wait) => finish.told(Told::Wait(wait)),
         None => finish,
     })

@@ -27,6 +27,7 @@ mod run;
 mod scope;
 mod snapshot;
 mod span;
+mod wire;
 
 use core::sync::atomic::{AtomicI64, Ordering};
 
@@ -41,15 +42,9 @@ mod _seawall {
     #[pymodule_export]
     use super::breaker::CircuitBreaker;
     #[pymodule_export]
-    use super::budget::{RetryBudget, budget_from_fields};
-    #[pymodule_export]
-    use super::policy::{Policy, Retry, Timeouts};
-    #[pymodule_export]
-    use super::run::Running;
-    #[pymodule_export]
-    use super::scope::{Attempt, Deadline, current_attempt, current_deadline, enter_scope, leave_scope};
-    #[pymodule_export]
     use super::bucket::TokenBucket;
+    #[pymodule_export]
+    use super::budget::{RetryBudget, budget_from_fields};
     #[pymodule_export]
     use super::clock::{ManualClock, clock_at_ns};
     #[pymodule_export]
@@ -63,9 +58,19 @@ mod _seawall {
     #[pymodule_export]
     use super::permit::Permit;
     #[pymodule_export]
+    use super::policy::{Policy, Retry, Timeouts};
+    #[pymodule_export]
     use super::random::{ManualRandom, after_fork};
     #[pymodule_export]
+    use super::run::Running;
+    #[pymodule_export]
+    use super::scope::{Attempt, Deadline, current_attempt, current_deadline, enter_scope, leave_scope};
+    #[pymodule_export]
     use super::snapshot::Snapshot;
+    #[pymodule_export]
+    use super::wire::{
+        format_remaining, format_retry_after, format_retry_after_date, parse_remaining, parse_retry_after,
+    };
 
     use pyo3::prelude::*;
 

@@ -1,7 +1,7 @@
 //! The policy as a Python object: which parts a call asks, and what the call is made by.
 
-use core::time::Duration;
 use core::sync::atomic::{AtomicU64, Ordering};
+use core::time::Duration;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -255,17 +255,14 @@ impl Policy {
             }
         }
         let clock = Source::from(clock);
-        let clocks = [
-            breaker.as_ref().map(|part| &part.get().clock),
-            rate_limit.as_ref().map(|part| &part.get().clock),
-        ];
+        let clocks =
+            [breaker.as_ref().map(|part| &part.get().clock), rate_limit.as_ref().map(|part| &part.get().clock)];
         if clocks.into_iter().flatten().any(|other| !other.is(&clock)) {
             return Err(PyTypeError::new_err("a policy and its breaker and rate limit go by one clock"));
         }
         let config = options::with(PolicyConfig::new(), options)?;
         let stated = timeouts.get().engine;
-        let mut rules =
-            seawall::Policy::new(&config, stated).map_err(|error| options::refused(py, &error, options))?;
+        let mut rules = seawall::Policy::new(&config, stated).map_err(|error| options::refused(py, &error, options))?;
         let mut budget = None;
         if let Some(retry) = &retry {
             let retry = retry.get();
@@ -280,7 +277,11 @@ impl Policy {
         Ok(Self {
             rules,
             config,
-            timeless: !by_time && classify_result.is_none() && breaker.is_none() && rate_limit.is_none() && budget.is_none(),
+            timeless: !by_time
+                && classify_result.is_none()
+                && breaker.is_none()
+                && rate_limit.is_none()
+                && budget.is_none(),
             timeouts,
             retry,
             budget,

@@ -152,9 +152,7 @@ impl State {
                 errors::tell_ending(&refusal, ending, now, py)?;
                 Err(refusal)
             }
-            (Came::Result(result), _) if ending.failure != Some(seawall::Failure::Timeout) => {
-                Ok(result.into_bound(py))
-            }
+            (Came::Result(result), _) if ending.failure != Some(seawall::Failure::Timeout) => Ok(result.into_bound(py)),
             (Came::Error(error), _) => {
                 errors::tell_ending(&error, ending, now, py)?;
                 Err(error)
@@ -307,9 +305,7 @@ fn go_on<'py>(
     let py = policy.py();
     let running = Bound::new(py, Running { policy: policy.clone().unbind(), state: Mutex::new(Some(state)) })?;
     let kwargs = kwargs.cloned().unwrap_or_else(|| PyDict::new(py));
-    DRIVE
-        .import(py, "seawall._policy", "drive")?
-        .call1((policy, function, args, kwargs, running, attempt, awaitable))
+    DRIVE.import(py, "seawall._policy", "drive")?.call1((policy, function, args, kwargs, running, attempt, awaitable))
 }
 
 /// The state of one call, for the drivers written in Python. Dropped before its end, it is given up.

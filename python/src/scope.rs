@@ -151,10 +151,9 @@ pub(crate) fn current_attempt(py: Python<'_>) -> PyResult<Option<Bound<'_, Attem
 /// The deadline that calls made here inherit; None: there is none.
 #[pyfunction]
 pub(crate) fn current_deadline(py: Python<'_>) -> PyResult<Option<Deadline>> {
-    Ok(current(py)?.filter(|scope| scope.get().until != Instant::MAX).map(|scope| Deadline {
-        inner: seawall::Deadline::at(scope.get().until),
-        clock: scope.get().clock.copy(py),
-    }))
+    Ok(current(py)?
+        .filter(|scope| scope.get().until != Instant::MAX)
+        .map(|scope| Deadline { inner: seawall::Deadline::at(scope.get().until), clock: scope.get().clock.copy(py) }))
 }
 
 #[pyfunction(name = "_enter_scope")]
@@ -217,7 +216,7 @@ impl Deadline {
 
     /// Raises DeadlineExceeded when it has passed, WontFinish when less remains than is `expected`;
     /// otherwise the seconds that remain.
-    #[pyo3(signature = (expected=Span::ZERO))]
+    #[pyo3(signature = (expected=Span::ZERO), text_signature = "(self, expected=0)")]
     fn check(&self, py: Python<'_>, expected: Span) -> PyResult<f64> {
         let now = self.clock.now();
         match self.inner.check(now, expected.0) {

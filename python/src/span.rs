@@ -42,8 +42,8 @@ impl<'py> FromPyObject<'_, 'py> for Span {
     }
 }
 
-/// What a server told: a span, or text of digits alone, which is whole seconds as in a `Retry-After`
-/// header.
+/// What a server told: a span, or text as in a `Retry-After` header: digits alone, which are whole
+/// seconds, or a date.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Told(pub(crate) Duration);
 
@@ -53,23 +53,12 @@ impl<'py> FromPyObject<'_, 'py> for Told {
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(text) = value.cast::<PyString>() {
             let text = text.to_cow()?;
-            if let Some(span) = header_wait(&text) {
+            if let Some(span) = crate::wire::wait(&text) {
                 return Ok(Self(span));
             }
         }
         value.extract().map(|Span(span)| Self(span))
     }
-}
-
-/// The text of a `Retry-After` header in seconds; `None` when it makes no sense.
-pub(crate) fn header_wait(text: &str) -> Option<Duration> {
-    let digits = text.trim_ascii();
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    // More than can be counted is cut, as a number of seconds is.
-    let seconds: u64 = digits.parse().unwrap_or(u64::MAX);
-    Some(Duration::from_nanos(seconds.saturating_mul(1_000_000_000)))
 }
 
 /// A `timedelta` in nanoseconds, exactly; `None` for anything else.

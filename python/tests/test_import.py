@@ -45,7 +45,8 @@ def test_the_public_names_are_these():
     import seawall
 
     assert seawall.__all__ == sorted(seawall.__all__, key=str)
-    assert {name for name in vars(seawall) if not name.startswith("_")} - {"testing"} == set(seawall.__all__) - {
-        "__version__"
-    }
+    assert {name for name in vars(seawall) if not name.startswith("_")} - {"testing", "wire", "TYPE_CHECKING"} <= set(
+        seawall.__all__
+    )
+    assert all(hasattr(seawall, name) for name in seawall.__all__)
     assert seawall.__version__

@@ -60,14 +60,13 @@ def http_status(end: Any) -> int | None:
     return None
 
 
-def told_by(end: Any) -> tuple[bool, str | None]:
-    """What the headers say: whether not to try again at all, and the text of `Retry-After`."""
+def told_by(end: Any) -> tuple[str | None, str | None]:
+    """The texts of the headers `seawall-retry` and `Retry-After`."""
     for holder in (getattr(end, "response", None), end):
         get = getattr(getattr(holder, "headers", None), "get", None)
         if get is not None:
-            wait = _header(get, "Retry-After")
-            return _header(get, "seawall-retry") == "no", wait
-    return False, None
+            return _header(get, "seawall-retry"), _header(get, "Retry-After")
+    return None, None
 
 
 def _header(get: Any, name: str) -> str | None:

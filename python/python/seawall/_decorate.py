@@ -17,7 +17,8 @@ def decorate(breaker: CircuitBreaker, function: Any) -> Any:
         return type(function)(decorate(breaker, function.__func__))
     if not callable(function):
         raise TypeError(f"a circuit breaker decorates callables, not {type(function).__name__}")
-    make = {"coroutine": _coroutine, "async generator": _async_generator, "generator": _generator}.get(kind_of(function))
+    kinds = {"coroutine": _coroutine, "async generator": _async_generator, "generator": _generator}
+    make = kinds.get(kind_of(function))
     if make is None:
         return functools.update_wrapper(Guarded(breaker, function), function)
     wrapper: Any = make(breaker, function)

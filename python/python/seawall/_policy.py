@@ -187,7 +187,7 @@ def _wait(running: Running) -> Attempt | None:
         _, until_ns, ticket = step
         running.sleep(until_ns, ticket)
         step = running.next()
-    return step  # type: ignore[no-any-return]
+    return step
 
 
 def _generator(policy: Policy, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from ._seawall import Backoff, ManualClock, ManualRandom, Retry
 
@@ -52,7 +52,7 @@ def _retry(attempts: int, base: Any, cap: Any, sleep: Any, clock: Any, random: A
     return _make(attempts, base, cap, sleep, clock, random)
 
 
-def _only_transient(error: BaseException) -> str:
+def _only_transient(error: Exception) -> Literal["transient", "other"]:
     from ._errors import TransientError
 
     return "transient" if isinstance(error, TransientError) else "other"

@@ -10,7 +10,17 @@ from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, final
 
 from typing_extensions import Unpack
 
-from ._options import CircuitBreakerOptions, Fill, Mode, Span
+from ._options import (
+    BackoffOptions,
+    CircuitBreakerOptions,
+    Fill,
+    Idempotent,
+    Late,
+    Mode,
+    OnRetryAfter,
+    RetryBudgetOptions,
+    Span,
+)
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -351,14 +361,340 @@ class Reservation:
 
 @final
 class Guarded:
-    """A plain function under a breaker."""
+    """A plain function under a breaker or a policy."""
 
-    def __new__(cls, breaker: CircuitBreaker, function: Callable[..., Any]) -> Guarded: ...
+    def __new__(cls, by: CircuitBreaker | Policy, function: Callable[..., Any]) -> Guarded: ...
     @property
-    def breaker(self) -> CircuitBreaker: ...
+    def breaker(self) -> CircuitBreaker | None: ...
+    @property
+    def policy(self) -> Policy | None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: Any | None = None, /) -> Any: ...
     def __reduce__(self) -> Any: ...
+
+_Failure: TypeAlias = Literal[
+    "timeout", "connection", "status", "own_refusal", "cancelled", "inherited_deadline", "other", "transient"
+]
+_Classified: TypeAlias = _Failure | Literal["success"] | bool | int | None
+"""What a classifier answers: the name of a failure, `success`, whether it may go away, an HTTP status, or
+None, which leaves it to the table."""
+
+@final
+class Backoff:
+    """How long to wait before trying again: a value, nothing in it changes. All options are in
+    `BackoffOptions`. `random` is a seed, by which the waits repeat."""
+
+    def __new__(cls, *, random: int | ManualRandom | None = None, **options: Unpack[BackoffOptions]) -> Backoff: ...
+    def delay(self, retry: int, previous: Span = 0) -> float:
+        """Seconds to wait before retry `retry`, counted from 0; `previous`, the wait before that, matters to
+        decorrelated jitter alone."""
+
+    def delay_ns(self, retry: int, previous_ns: int = 0) -> int: ...
+    def ceiling(self, retry: int) -> float:
+        """The longest wait before that retry."""
+
+    def ceiling_ns(self, retry: int) -> int: ...
+    @property
+    def is_jittered(self) -> bool: ...
+    @property
+    def config(self) -> dict[str, Any]:
+        """What was given."""
+
+    def __getnewargs_ex__(self) -> Any: ...
+
+@final
+class Reconnect:
+    """A connection that is made again whenever it is lost: a backoff that starts over once a connection held
+    for `stable_after`."""
+
+    def __new__(
+        cls,
+        backoff: Backoff,
+        *,
+        stable_after: Span,
+        clock: ManualClock | None = None,
+        random: int | ManualRandom | None = None,
+    ) -> Reconnect: ...
+    def connected(self) -> None:
+        """It was made."""
+
+    def lost(self) -> float:
+        """It was lost, or could not be made: seconds to wait before the next try."""
+
+@final
+class Schedule:
+    """Work that recurs every `period`, at a phase within the first `spread` of it that is this client's own
+    and stays so. `seed` is something lasting: a hash of the host's name, say."""
+
+    def __new__(cls, period: Span, *, seed: int, spread: float = 1.0, clock: ManualClock | None = None) -> Schedule: ...
+    @property
+    def phase(self) -> float: ...
+    def wait(self, after: float | None = None) -> float:
+        """Seconds until it is due next, after now or after that instant."""
+
+    def next(self, after: float | None = None) -> float:
+        """When it is due next, in seconds on its clock."""
+
+    def next_ns(self, after_ns: int | None = None) -> int: ...
+
+def ttl(span: Span, spread: float = 0.1, *, random: int | ManualRandom | None = None) -> float:
+    """How long a cached value may live: `span` less up to the share `spread` of it, in seconds."""
+
+@final
+class RetryBudget:
+    """Retries only while they are few: every request pays a share of one in. One budget serves all calls to
+    one dependency. All options are in `RetryBudgetOptions`."""
+
+    def __new__(
+        cls, *, name: str | None = None, clock: ManualClock | None = None, **options: Unpack[RetryBudgetOptions]
+    ) -> RetryBudget: ...
+    @property
+    def name(self) -> str: ...
+    def deposit(self) -> None:
+        """A request pays in, once however many attempts it takes."""
+
+    def try_withdraw(self) -> bool:
+        """Pays for a retry; whether there was enough."""
+
+    def withdraw(self) -> None:
+        """Pays for a retry, or raises BudgetEmpty."""
+
+    def refund(self) -> None:
+        """The retry that was paid for was not sent after all."""
+
+    @property
+    def balance(self) -> float: ...
+    @property
+    def balance_ppm(self) -> int: ...
+    def reset(self) -> None:
+        """Fills it."""
+
+    def configure(self, **options: Unpack[RetryBudgetOptions]) -> None:
+        """Changes the configuration while it runs: options not named go back to their defaults."""
+
+    def refusals(self) -> dict[str, int]: ...
+    def _configure_fields(self, fields: dict[str, int]) -> None: ...
+    def __getnewargs_ex__(self) -> Any: ...
+
+@final
+class Timeouts:
+    """How long a call may take. Each is stated; None states that there is none."""
+
+    def __new__(cls, *, connect: Span | None, attempt: Span | None, total: Span | None) -> Timeouts: ...
+    @property
+    def connect(self) -> float | None:
+        """Making the connection. The transport keeps it."""
+
+    @property
+    def attempt(self) -> float | None:
+        """One attempt. An asynchronous one is cancelled then; a synchronous one is told how long it has
+        (`current_attempt().remaining()`), and what comes later is no answer."""
+
+    @property
+    def total(self) -> float | None:
+        """The whole call, with every pause."""
+
+    def __getnewargs_ex__(self) -> Any: ...
+
+@final
+class Retry:
+    """How a call is tried again: a part of a Policy, or by itself a decorator.
+
+    `idempotent` is stated: "yes", "no" or "by_key". What goes away by itself: TransientError, timeouts,
+    connection errors (also those of httpx, requests, aiohttp and urllib3), the statuses 502, 503, 504, and 429
+    after the wait it told. An exception with a `status_code` or `response.status_code` goes by that.
+    `classify(exception)` and `classify_result(result)` overrule the table; one that raises is logged and has
+    no opinion. Cancellation, interrupts, exits and the end of an iteration are never retried and never
+    swallowed.
+
+    When no attempt is left, the last exception comes back as it is (or the last result, if a result was the
+    failure); `seawall.ending_of` tells why there was no other.
+    """
+
+    def __new__(
+        cls,
+        *,
+        idempotent: Idempotent,
+        attempts: int | None = None,
+        on_retry_after: OnRetryAfter | None = None,
+        max_retry_after: Span | None = None,
+        backoff: Backoff | None = None,
+        budget: RetryBudget | None = None,
+        name: str | None = None,
+        clock: ManualClock | None = None,
+        random: int | ManualRandom | None = None,
+        sleep: Callable[[float], object] | None = None,
+        async_sleep: Callable[[float], Awaitable[object]] | None = None,
+        classify: Callable[[Exception], _Classified] | None = None,
+        classify_result: Callable[[Any], _Classified] | None = None,
+    ) -> Retry: ...
+    @property
+    def attempts(self) -> int: ...
+    @property
+    def config(self) -> dict[str, Any]: ...
+    @property
+    def policy(self) -> Policy:
+        """The policy that it is by itself."""
+
+    def call(self, function: Callable[_P, _R], /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        """Calls the function, again if need be. When it answers with an awaitable, so does this."""
+
+    def __call__(self, function: _F, /) -> _F:
+        """Decorates a function, method, generator, coroutine or asynchronous generator. A generator begins
+        anew until its first item is there; a failure after that is passed on."""
+
+    def __getnewargs_ex__(self) -> Any: ...
+
+@final
+class Policy:
+    """One call to a dependency, with everything that protects both sides of it.
+
+    deadline, then retry (with its budget), then for every attempt: breaker, rate limit, attempt timeout.
+    Every part counts refusals by itself; a refusal of one's own is raised at once and is no evidence. With a
+    ManualClock nobody sleeps and no timer runs: the clock moves on.
+    """
+
+    def __new__(
+        cls,
+        *,
+        timeouts: Timeouts,
+        retry: Retry | None = None,
+        breaker: CircuitBreaker | None = None,
+        rate_limit: TokenBucket | None = None,
+        expected: Span | None = None,
+        max_wait: Span | None = None,
+        cost: int | None = None,
+        late: Late | None = None,
+        name: str | None = None,
+        clock: ManualClock | None = None,
+        random: int | ManualRandom | None = None,
+        sleep: Callable[[float], object] | None = None,
+        async_sleep: Callable[[float], Awaitable[object]] | None = None,
+        classify: Callable[[Exception], _Classified] | None = None,
+        classify_result: Callable[[Any], _Classified] | None = None,
+    ) -> Policy: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def timeouts(self) -> Timeouts: ...
+    @property
+    def retry(self) -> Retry | None: ...
+    @property
+    def breaker(self) -> CircuitBreaker | None: ...
+    @property
+    def config(self) -> dict[str, Any]: ...
+    def call(self, function: Callable[_P, _R], /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        """Calls the function under the policy. When it answers with an awaitable, so does this."""
+
+    def __call__(self, function: _F, /) -> _F:
+        """Decorates, as Retry does."""
+
+    def endings(self) -> dict[str, int]:
+        """How many calls ended without an answer, by why."""
+
+    def _begin(self) -> Running: ...
+    @property
+    def _async_sleep(self) -> Callable[[float], Awaitable[object]] | None: ...
+    def __getnewargs_ex__(self) -> Any: ...
+
+@final
+class Running:
+    """The state of one call, for the drivers written in Python."""
+
+    @property
+    def is_virtual(self) -> bool: ...
+    def next(self) -> Attempt | tuple[float, int, int] | None: ...
+    def sleep(self, until_ns: int, ticket: int) -> None: ...
+    def skip(self, until_ns: int) -> bool: ...
+    def woken(self, ticket: int) -> None: ...
+    def returned(self, attempt: Attempt, result: Any) -> None: ...
+    def raised(self, attempt: Attempt, error: BaseException) -> None: ...
+    def end(self) -> Any: ...
+    def abandon(self) -> None: ...
+
+@final
+class Attempt:
+    """One attempt of a call: what the function that is called may ask about it."""
+
+    @property
+    def policy(self) -> str | None: ...
+    @property
+    def attempt(self) -> int:
+        """Its number, from 1."""
+
+    @property
+    def until(self) -> float | None:
+        """When it is cut off, in seconds on the policy's clock; None: never."""
+
+    @property
+    def until_ns(self) -> int | None: ...
+    def remaining(self) -> float | None:
+        """Seconds until it is cut off: pass it to the socket."""
+
+    @property
+    def waited(self) -> float:
+        """Seconds waited since the failure before."""
+
+    @property
+    def after(self) -> _Failure | None:
+        """The failure that it is a retry after."""
+
+@final
+class Deadline:
+    """The instant by which a whole request must be done. `with deadline:` hands it to every call inside,
+    nested ones too; the earlier of two binds."""
+
+    def __new__(cls, at: float, *, clock: ManualClock | None = None) -> Deadline: ...
+    @staticmethod
+    def after(span: Span, *, clock: ManualClock | None = None) -> Deadline:
+        """So long from now."""
+
+    @property
+    def at(self) -> float: ...
+    @property
+    def at_ns(self) -> int: ...
+    def remaining(self) -> float: ...
+    def check(self, expected: Span = 0) -> float:
+        """Seconds that remain; raises DeadlineExceeded, or WontFinish when less than `expected` remains."""
+
+    def earlier(self, other: Deadline) -> Deadline: ...
+    def shrunk_by(self, margin: Span) -> Deadline:
+        """So much earlier, for what the way back takes."""
+
+    def __enter__(self) -> Deadline: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
+    ) -> Literal[False]: ...
+    def __getnewargs_ex__(self) -> Any: ...
+
+def current_attempt() -> Attempt | None:
+    """The attempt that this code is part of."""
+
+def current_deadline() -> Deadline | None:
+    """The deadline that calls made here inherit."""
+
+def parse_retry_after(value: str, now: int | None = None) -> float | None:
+    """Reads a `Retry-After` field, seconds or a date: seconds to wait. `now`: the response's time (its `Date`
+    field) in seconds since 1970; this host's own unless given."""
+
+def format_retry_after(wait: Span) -> str:
+    """Writes a `Retry-After` field in whole seconds, rounded up, at least 1."""
+
+def format_retry_after_date(wait: Span, now: int | None = None) -> str:
+    """Writes a `Retry-After` field as a date."""
+
+def parse_remaining(value: str) -> float | None:
+    """Reads a `seawall-deadline-ms` field: seconds that remain."""
+
+def format_remaining(remaining: Span) -> str | None:
+    """Writes a `seawall-deadline-ms` field; None when less than a millisecond remains: send nothing."""
+
+def _enter_scope(scope: Attempt) -> Any: ...
+def _leave_scope(token: Any) -> None: ...
+def _backoff_from_fields(fields: dict[str, int], random: int | ManualRandom | None = None) -> Backoff: ...
+def _budget_from_fields(
+    fields: dict[str, int], name: str | None = None, clock: ManualClock | None = None
+) -> RetryBudget: ...
 
 @final
 class ManualClock:
