@@ -86,20 +86,20 @@ fn governor_bucket_with_instant(governor: buckets::Governor) -> u64 {
 }
 
 #[library_benchmark]
-#[bench::success(policies::healthy())]
+#[bench::success(args = (policies::healthy()), config = at_most(860))]
 fn policy_retry(parts: policies::Parts) -> u64 {
     black_box(policies::retry(black_box(&parts), OPERATIONS))
 }
 
 #[library_benchmark]
-#[bench::success(policies::healthy())]
-#[bench::refused(policies::open())]
+#[bench::success(args = (policies::healthy()), config = at_most(925))]
+#[bench::refused(args = (policies::open()), config = at_most(550))]
 fn policy_call(parts: policies::Parts) -> u64 {
     black_box(policies::call(black_box(&parts), OPERATIONS))
 }
 
 #[library_benchmark]
-#[bench::one_retry(policies::healthy())]
+#[bench::one_retry(args = (policies::healthy()), config = at_most(2_990))]
 fn policy_call_retried(parts: policies::Parts) -> u64 {
     black_box(policies::call_retried(black_box(&parts), OPERATIONS))
 }

@@ -91,7 +91,7 @@ impl<S: WindowWords + ?Sized> CircuitBreaker<S> {
 
     /// What most admissions come to, with nothing written; `None`: undecided, take the full path.
     #[inline(always)]
-    pub(super) fn admit_at_a_glance(&self, now: Instant) -> Option<Result<Token, Rejection>> {
+    pub(crate) fn admit_at_a_glance(&self, now: Instant) -> Option<Result<Token, Rejection>> {
         if let Some(token) = self.admit_clean() {
             return Some(Ok(token));
         }

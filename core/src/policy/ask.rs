@@ -17,7 +17,7 @@ use crate::time::{Instant, saturating_nanos};
 impl Call {
     /// All that were out have failed: shall there be another?
     pub(super) fn consider(&mut self, policy: &Policy<'_>, now: Instant, r: u64) -> Turn {
-        let (last, attempt) = (self.last(), self.last_attempt as u32);
+        let (last, attempt) = (self.last(), self.last_attempt());
         let expected = policy.settings.expected;
         if matches!(last.failure(), Some(Failure::Timeout | Failure::InheritedDeadline))
             && let Err(refused) = self.deadline().check_nanos(now, 0)
@@ -99,9 +99,13 @@ impl Call {
         }
         let (permit, change) = match policy.breaker {
             None => (None, None),
-            Some(breaker) => match breaker.admit_clean() {
-                // Nothing was written for it.
-                Some(permit) => (Some(permit), None),
+            Some(breaker) => match breaker.admit_at_a_glance(now) {
+                // Nothing was written for either.
+                Some(Ok(permit)) => (Some(permit), None),
+                Some(Err(refused)) => {
+                    let attempt = self.last_attempt();
+                    return self.end(policy, End::BreakerRefused, attempt, Some(refused), now);
+                }
                 None => {
                     // What the breaker would refuse it is asked for all the same: then it has been asked, and
                     // changes what is due for a change.
@@ -114,7 +118,7 @@ impl Call {
                     match admission.verdict {
                         Ok(permit) => (Some(permit), admission.transition),
                         Err(refused) => {
-                            let attempt = self.last_attempt as u32;
+                            let attempt = self.last_attempt();
                             self.end(policy, End::BreakerRefused, attempt, Some(refused), now);
                             return admission.transition.map(Step::Changed);
                         }
@@ -187,7 +191,7 @@ impl Call {
     /// The rate limit has said no: final, unless its instant may be waited for. Then a place is held
     /// there, and nothing else.
     fn rate_limited(&mut self, policy: &Policy<'_>, refused: Rejection, now: Instant) -> Turn {
-        let attempt = self.last_attempt as u32;
+        let attempt = self.last_attempt();
         let max_wait = span(policy.settings.max_wait);
         let expected = policy.settings.expected;
         let reserved = match refused.when {

@@ -19,7 +19,9 @@ use crate::word::bits::Bits;
 #[must_use = "a call does nothing until it is started and polled"]
 pub struct Call {
     pub(super) head: u64,
-    /// See the fields below.
+    /// Where it is, in a word of its own: it changes at every turn.
+    pub(super) stage: u64,
+    /// Flags, and how many attempts were sent; see the fields below.
     pub(super) state: u64,
     /// When the whole call must be done.
     pub(super) deadline: u64,
@@ -30,10 +32,9 @@ pub struct Call {
     pub(super) drawn: u64,
     /// Retries decided on 32, tickets given out 32.
     pub(super) counts: u64,
-    /// The last failure, when it came with a told wait the instant that was told, and its attempt.
+    /// The last failure, with its attempt in the upper half of the first word; the instant that it told.
     pub(super) last: [u64; 2],
     pub(super) told_at: u64,
-    pub(super) last_attempt: u64,
     /// How it ended: end 8, layer 8, reason 8, kind of instant 2, attempt 32; and that instant.
     pub(super) ending: [u64; 2],
     /// The place in the rate limit that is held.
@@ -44,7 +45,6 @@ pub struct Call {
 /// What the head of a started call is: its kind and the version of its layout.
 const HEAD: u64 = 0x01_43;
 
-pub(super) const STAGE: Bits = Bits::new(0, 8);
 /// The deadline is the total timeout's, and not the caller's.
 pub(super) const TOTAL: Bits = Bits::new(8, 1);
 /// The caller wants no more of it.
@@ -58,6 +58,8 @@ pub(super) const HELD: Bits = Bits::new(12, 1);
 /// The pause may be cut short: nobody told it.
 pub(super) const WAKEABLE: Bits = Bits::new(13, 1);
 pub(super) const ATTEMPTS: Bits = Bits::new(32, 32);
+
+const FAILED: Bits = Bits::new(32, 32);
 
 pub(super) const RETRIES: Bits = Bits::new(0, 32);
 pub(super) const TICKET: Bits = Bits::new(32, 32);
@@ -99,6 +101,7 @@ impl Call {
     pub const fn new() -> Self {
         Self {
             head: 0,
+            stage: 0,
             state: 0,
             deadline: 0,
             next_at: 0,
@@ -107,7 +110,6 @@ impl Call {
             counts: 0,
             last: [0; 2],
             told_at: 0,
-            last_attempt: 0,
             ending: [0; 2],
             held: [0; Reservation::WORDS],
             places: [const { Place::FREE }; Self::AT_ONCE],
@@ -122,9 +124,10 @@ impl Call {
         }
         // The other words are written before they are read.
         self.head = HEAD;
-        self.state = STAGE.of(Stage::Fresh as u64);
+        self.stage = Stage::Fresh as u64;
+        self.state = 0;
         self.deadline = deadline.instant().as_nanos();
-        (self.pause, self.drawn, self.counts, self.last_attempt) = (0, 0, 0, 0);
+        (self.pause, self.drawn, self.counts, self.last) = (0, 0, 0, [0; 2]);
         self.places.iter_mut().for_each(Place::clear);
         Receipt::Taken
     }
@@ -180,7 +183,7 @@ impl Call {
         if self.head != HEAD {
             return Stage::New;
         }
-        match STAGE.get(self.state) {
+        match self.stage {
             1 => Stage::Fresh,
             2 => Stage::Paused,
             3 => Stage::Queued,
@@ -193,7 +196,7 @@ impl Call {
     }
 
     pub(super) const fn enter(&mut self, stage: Stage) {
-        self.state = STAGE.put(self.state, stage as u64);
+        self.stage = stage as u64;
     }
 
     /// Whether `flag` is up; it is down afterwards.
@@ -205,6 +208,18 @@ impl Call {
 
     pub(super) const fn raise(&mut self, flag: Bits) {
         self.state = flag.put(self.state, 1);
+    }
+
+    /// The attempt that failed last; 0: none has.
+    pub(super) const fn last_attempt(&self) -> u32 {
+        FAILED.get(self.last[0]) as u32
+    }
+
+    /// An attempt has failed like this.
+    pub(super) fn failed(&mut self, attempt: u32, finish: Finish, now: Instant) {
+        let [head, wait] = finish.to_words();
+        self.last = [FAILED.put(head, u64::from(attempt)), wait];
+        self.told_at = finish.told_wait().map_or(0, |wait| now.after(wait).as_nanos());
     }
 
     pub(super) fn last(&self) -> Finish {
@@ -248,7 +263,7 @@ impl Call {
         let rejection = Layer::from_number(LAYER.get(word) as u8)
             .zip(Reason::from_number(REASON.get(word) as u8))
             .map(|(layer, reason)| Rejection::new(layer, reason, when));
-        let failed = self.last_attempt != 0;
+        let failed = self.last_attempt() != 0;
         Ending {
             end,
             attempt: ATTEMPT.get(word) as u32,

@@ -99,9 +99,7 @@ impl Call {
                 return Some(self.wind_up(policy, now, r));
             }
         } else {
-            self.last = finish.to_words();
-            self.last_attempt = u64::from(attempt);
-            self.told_at = finish.told_wait().map_or(0, |wait| now.after(wait).as_nanos());
+            self.failed(attempt, finish, now);
         }
         change.map(Step::Changed)
     }
@@ -152,7 +150,7 @@ impl Call {
             _ if total => (End::TimedOut, Reason::TimedOut),
             reason => (End::DeadlineExceeded, reason),
         };
-        let attempt = self.last_attempt as u32;
+        let attempt = self.last_attempt();
         self.end(policy, end, attempt, Some(Rejection { reason, ..refused }), now)
     }
 

@@ -203,7 +203,8 @@ fn on_any_bytes(source: &mut Source<'_>, config: &Config) -> usize {
     if !source.one_in(8) {
         words[0] = started_head();
         // A stage that there is, and few attempts so far.
-        words[1] = words[1] & 0x3_0000_FF00 | u64::from(source.byte() % 10);
+        words[1] = u64::from(source.byte() % 10);
+        words[2] &= 0x3_0000_FF00;
     }
     let mut call = call_of(words);
     let mut known = Known::default();
