@@ -216,3 +216,57 @@ impl Cut {
 pub(super) const fn span(nanos: u64) -> Duration {
     Duration::from_nanos(nanos)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deadline::{Deadline, Timeouts};
+    use crate::policy::PolicyConfig;
+    use std::vec::Vec;
+
+    /// A call with two attempts out, as a hedge will have.
+    fn two_out(policy: &Policy<'_>, now: Instant) -> Call {
+        let mut call = Call::new();
+        call.start(Deadline::NEVER);
+        for number in 1..=2 {
+            call.enter(Stage::Due);
+            assert!(matches!(call.poll(policy, now, 0), Step::Run(attempt) if attempt.attempt == number));
+        }
+        call
+    }
+
+    fn said(call: &mut Call, policy: &Policy<'_>, now: Instant) -> Vec<Step> {
+        let mut said = Vec::new();
+        while !matches!(said.last(), Some(Step::Wait { .. } | Step::Done(_))) {
+            said.push(call.poll(policy, now, 0));
+        }
+        said
+    }
+
+    #[test]
+    fn the_first_answer_supersedes_and_a_failure_waits_for_the_other() {
+        let policy = Policy::new(&PolicyConfig::new(), Timeouts::NONE).expect("possible");
+        let now = Instant::ZERO;
+        let mut call = two_out(&policy, now);
+        call.finished(2, Finish::success());
+        let steps = said(&mut call, &policy, now);
+        assert_eq!(steps[0], Step::Cancel { attempt: 1, reason: Cut::Superseded });
+        assert!(matches!(steps[1], Step::Done(ending) if ending.is_success() && ending.attempt == 2));
+
+        let mut call = two_out(&policy, now);
+        call.finished(1, Finish::failed(Failure::Connection));
+        assert!(matches!(said(&mut call, &policy, now)[..], [Step::Wait { pause: Pause::Attempts, .. }]));
+        call.finished(2, Finish::success());
+        assert!(matches!(said(&mut call, &policy, now)[..], [Step::Done(ending)] if ending.attempt == 2));
+    }
+
+    #[test]
+    fn all_that_is_out_is_cut_off() {
+        let policy = Policy::new(&PolicyConfig::new(), Timeouts::NONE).expect("possible");
+        let mut call = two_out(&policy, Instant::ZERO);
+        call.cancelled();
+        let steps = said(&mut call, &policy, Instant::ZERO);
+        let cut = |attempt| Step::Cancel { attempt, reason: Cut::Cancelled };
+        assert_eq!(steps[..2], [cut(1), cut(2)]);
+    }
+}
