@@ -6,10 +6,10 @@ use common::policy::{
     attempt, bare, down, ends, goes_out, plain_backoff, retry, rules, started, started_until, steps, three, waits,
 };
 use common::{failures, millis, ms, secs, words};
-use seawall::policy::{End, Finish, Pause, PolicyConfig, Receipt, Step, Told};
+use seawall::policy::{Call, End, Finish, Pause, PolicyConfig, Receipt, Step, Told};
 use seawall::{
-    CircuitBreaker, CircuitBreakerConfig, Deadline, ExpiredTrials, Failure, Instant, Layer, Reason, RetryBudget,
-    RetryBudgetConfig, State, Timeouts, TokenBucket, TokenBucketConfig, When,
+    CircuitBreaker, CircuitBreakerConfig, Deadline, ExpiredTrials, Failure, Instant, Layer, Outcome, Reason,
+    RetryBudget, RetryBudgetConfig, State, Timeouts, TokenBucket, TokenBucketConfig, When,
 };
 
 fn breaker(threshold: u64) -> CircuitBreaker {
@@ -353,4 +353,36 @@ fn another_policy_half_way_is_harmless() {
     let bare = bare(PolicyConfig::new(), Timeouts::NONE);
     assert_eq!(ends(&mut call, &bare, ms(0)).end, End::AttemptsUsedUp);
     assert_eq!(breaker.state(ms(0)), State::Closed, "it is never told; the permit of a call holds nothing");
+}
+
+#[test]
+fn a_call_whose_first_attempt_was_sent_without_it_goes_on_like_any_other() {
+    let run = |sent: bool| {
+        let (breaker, budget) = (breaker(2), budget(5));
+        let policy = three().breaker(&breaker).budget(&budget);
+        let permit = breaker.try_admit(ms(0), 0).verdict.expect("it is closed");
+        let _ = breaker.settle(permit, Outcome::Success, ms(0), ms(0), 0);
+        let mut call = if sent {
+            let token = breaker.admit_clean().expect("it is clean");
+            budget.deposit(ms(0));
+            let mut call = Call::new();
+            assert_eq!(call.start_sent(Some(token), ms(0)), Receipt::Taken);
+            assert_eq!(call.start_sent(Some(token), ms(0)), Receipt::Stale);
+            call
+        } else {
+            let mut call = started();
+            steps(&mut call, &policy, ms(0));
+            call
+        };
+        let mut said = Vec::new();
+        for (number, at) in [(1, 0), (2, 100)] {
+            assert_eq!(call.finished(number, down()), Receipt::Taken);
+            said.extend(steps(&mut call, &policy, ms(at)));
+            said.extend(steps(&mut call, &policy, ms(at + 100)));
+        }
+        (said, words(&breaker), words(&budget))
+    };
+    let (said, ..) = run(true);
+    assert!(said.iter().any(|step| matches!(step, Step::Changed(_))), "both failures are counted");
+    assert_eq!(run(true), run(false));
 }

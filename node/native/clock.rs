@@ -25,7 +25,13 @@ unsafe impl Blank for Manual {}
 /// The present instant for an object that lies in `slot`.
 #[inline]
 pub(crate) fn now<T>(slot: &Slot<T>) -> Instant {
-    match slot.clock.load(Ordering::Relaxed) {
+    now_of(slot.clock.load(Ordering::Relaxed))
+}
+
+/// The present instant of a clock: the system's where the handle is 0.
+#[inline]
+pub(crate) fn now_of(clock: u32) -> Instant {
+    match clock {
         0 => MonotonicClock.now(),
         clock => manual(clock, |clock| &clock.now).map_or(Instant::ZERO, Instant::from_nanos),
     }
@@ -33,7 +39,12 @@ pub(crate) fn now<T>(slot: &Slot<T>) -> Instant {
 
 /// Randomness for an operation of an object that lies in `slot`.
 pub(crate) fn random<T>(slot: &Slot<T>) -> u64 {
-    match slot.clock.load(Ordering::Relaxed) {
+    random_of(slot.clock.load(Ordering::Relaxed))
+}
+
+/// Randomness that goes with a clock.
+pub(crate) fn random_of(clock: u32) -> u64 {
+    match clock {
         0 => system_random(),
         clock => manual(clock, |clock| &clock.random).unwrap_or(0),
     }

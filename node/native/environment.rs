@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 
 use napi_sys::{napi_add_env_cleanup_hook, napi_env};
-use seawall::{Instant, Transition};
+use seawall::{Call, Instant, Transition};
 
 use crate::objects;
+use crate::outbound::Wiring;
+use crate::table::Table;
 
 /// One per environment, given to every function as its data. Only the environment's own thread uses it.
 #[derive(Default)]
@@ -21,6 +23,9 @@ pub(crate) struct Environment {
     pub(crate) transition: Cell<Option<Transition>>,
     /// What a breaker in shadow would have refused with.
     pub(crate) bypassed: Cell<Option<Bypassed>>,
+    /// Policies and the calls under them: nobody but this thread uses them, so they need no slab.
+    pub(crate) policies: RefCell<Table<Wiring>>,
+    pub(crate) calls: RefCell<Table<Call>>,
     /// Details put aside while listeners run, which may use other objects.
     aside: RefCell<Vec<(Instant, Option<Bypassed>)>>,
 }

@@ -8,30 +8,42 @@
 
 mod breaker;
 mod bucket;
+mod budget;
 mod clock;
 mod environment;
 mod handle;
 mod node_api;
 mod objects;
 mod options;
+mod outbound;
 mod refusal;
 mod slab;
+mod spread;
+mod table;
 
 use std::sync::Once;
 
 use napi_sys::{napi_env, napi_value};
 use seawall::config::Config;
-use seawall::{CircuitBreakerConfig, TokenBucketConfig};
+use seawall::{
+    BackoffConfig, CircuitBreakerConfig, PolicyConfig, RetryBudgetConfig, RetryConfig, TimeoutsConfig,
+    TokenBucketConfig,
+};
 
 use environment::Environment;
 use node_api::{Value, export, functions};
-use objects::{BREAKERS, BUCKETS, CLOCKS};
+use objects::{BREAKERS, BUCKETS, BUDGETS, CLOCKS};
 
 functions! { FUNCTIONS:
     "constants" constants [0] => |_call| Some(breaker::constants());
     "fields" fields [0] => |_call| Some(Value::Object(vec![
         ("CircuitBreaker", names::<CircuitBreakerConfig>()),
         ("TokenBucket", names::<TokenBucketConfig>()),
+        ("Backoff", names::<BackoffConfig>()),
+        ("RetryBudget", names::<RetryBudgetConfig>()),
+        ("Retry", names::<RetryConfig>()),
+        ("Timeouts", names::<TimeoutsConfig>()),
+        ("Policy", names::<PolicyConfig>()),
     ]));
     "span" span [1] => |call| Some(match options::span(&call.text(0)?) {
         Ok(nanos) => Value::Number(nanos),
@@ -50,7 +62,7 @@ functions! { FUNCTIONS:
         Some(())
     };
     "liveObjects" live_objects [0] => |_call| {
-        Some(Value::Number((BREAKERS.count() + BUCKETS.count() + CLOCKS.count()) as f64))
+        Some(Value::Number((BREAKERS.count() + BUCKETS.count() + BUDGETS.count() + CLOCKS.count()) as f64))
     };
     "failOnPurpose" fail_on_purpose [0] => |_call| fail();
 }
@@ -77,7 +89,15 @@ pub unsafe extern "C" fn napi_register_module_v1(env: napi_env, exports: napi_va
         std::mem::forget(unsafe { napi_sys::setup() });
     });
     let environment = Environment::start(env);
-    for table in [FUNCTIONS, breaker::FUNCTIONS, bucket::FUNCTIONS, clock::FUNCTIONS] {
+    for table in [
+        FUNCTIONS,
+        breaker::FUNCTIONS,
+        bucket::FUNCTIONS,
+        budget::FUNCTIONS,
+        clock::FUNCTIONS,
+        outbound::FUNCTIONS,
+        spread::FUNCTIONS,
+    ] {
         // SAFETY: env and exports are the module's; `start` keeps the environment until its end.
         unsafe { export(env, exports, environment, table) };
     }

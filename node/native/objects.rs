@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-use seawall::{CircuitBreakerConfig, TokenBucket, TokenBucketConfig};
+use seawall::{CircuitBreakerConfig, RetryBudget, RetryBudgetConfig, TokenBucket, TokenBucketConfig};
 
 use crate::clock::Manual;
 use crate::handle::{Kind, kind};
@@ -14,6 +14,7 @@ use crate::slab::{self, Slab};
 
 pub(crate) static BREAKERS: Slab<slab::Breaker> = Slab::new(Kind::Breaker);
 pub(crate) static BUCKETS: Slab<TokenBucket> = Slab::new(Kind::Bucket);
+pub(crate) static BUDGETS: Slab<RetryBudget> = Slab::new(Kind::Budget);
 pub(crate) static CLOCKS: Slab<Manual> = Slab::new(Kind::Clock);
 
 /// What a shared object was made from, to tell whether somebody else means the same.
@@ -22,6 +23,7 @@ pub(crate) static CLOCKS: Slab<Manual> = Slab::new(Kind::Clock);
 pub(crate) enum Origin {
     Breaker(CircuitBreakerConfig),
     Bucket(TokenBucketConfig),
+    Budget(RetryBudgetConfig),
 }
 
 struct Object {
@@ -89,6 +91,13 @@ pub(crate) fn attach(kind: Kind, name: String) -> Option<u32> {
     Some(handle)
 }
 
+/// Holds an object once more, if it is there.
+pub(crate) fn hold(handle: u32) -> bool {
+    let mut objects = lock();
+    objects.hold(handle);
+    objects.all.contains_key(&handle)
+}
+
 /// Lets go of `count` holds; the last one ends the object.
 pub(crate) fn release(handle: u32, count: u32) {
     lock().release(handle, count);
@@ -113,6 +122,7 @@ impl Objects {
             Kind::Breaker => BREAKERS.remove(handle),
             Kind::Bucket => BUCKETS.remove(handle),
             Kind::Clock => CLOCKS.remove(handle),
+            Kind::Budget => BUDGETS.remove(handle),
         }
         if let Some(name) = object.name {
             self.names.remove(&(of, name));

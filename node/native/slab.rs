@@ -29,6 +29,8 @@ pub(crate) unsafe trait Blank: Sync {}
 unsafe impl Blank for Breaker {}
 // SAFETY: as above.
 unsafe impl Blank for seawall::TokenBucket {}
+// SAFETY: as above.
+unsafe impl Blank for seawall::RetryBudget {}
 
 /// One place. The state comes first, so that a slot's address is its state's.
 #[repr(C, align(64))]

@@ -4,12 +4,13 @@ import type { Span } from "./options.js";
 /** What the function that is run gets to know. */
 export class Attempt {
   /** Which attempt this is, from 1. */
-  readonly attempt: number = 1;
+  readonly attempt: number;
   /** When the attempt must have ended, in milliseconds of the clock that `now` reads. */
   readonly deadline: number | undefined;
   #controller: AbortController | undefined = undefined;
 
-  constructor(deadline: number | undefined) {
+  constructor(deadline: number | undefined, attempt = 1) {
+    this.attempt = attempt;
     this.deadline = deadline;
   }
 

@@ -298,6 +298,24 @@ export class CircuitBreaker {
     ({ words: this.#words, index: this.#index } = UNSEEN);
   }
 
+  // --- for policies ---
+
+  /** @internal Its handle and its clock. */
+  static parts(breaker: CircuitBreaker): { handle: Handle; clock: ManualClock | undefined } {
+    return { handle: alive(breaker.#handle || undefined, "circuit breaker"), clock: breaker.#clock };
+  }
+
+  /** @internal The token of a clean breaker; below 0, native code decides. */
+  static clean(breaker: CircuitBreaker): number {
+    const half = breaker.#words[breaker.#index]!;
+    return (half & MASK) === VALUE ? half : -1;
+  }
+
+  /** @internal A call under a policy has changed its state. */
+  static changed(breaker: CircuitBreaker): void {
+    breaker.#changed();
+  }
+
   // --- what happens out of the common way ---
 
   #admit(): number {

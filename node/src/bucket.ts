@@ -70,6 +70,7 @@ export class TokenBucket {
   /** What events and errors call it. */
   readonly name: string | undefined;
   readonly #refusals = new Listeners<RefusedEvent>();
+  #clock: ManualClock | undefined;
   #limited = 0;
   #exceeding = 0;
   #handle: Handle;
@@ -86,6 +87,7 @@ export class TokenBucket {
       const list = optionList("TokenBucket", options, OWN);
       const shared = nameOf(options.shared, "shared");
       this.name = nameOf(options.name, "name") ?? shared;
+      this.#clock = options.clock;
       const made = native.bucketNew(list, clockHandle(options.clock), shared);
       this.#handle = typeof made === "number" ? made : thrown(made, options);
     }
@@ -198,6 +200,11 @@ export class TokenBucket {
   close(): void {
     letGo(this, this.#handle);
     this.#handle = 0;
+  }
+
+  /** @internal Its handle and its clock. */
+  static parts(bucket: TokenBucket): { handle: Handle; clock: ManualClock | undefined } {
+    return { handle: alive(bucket.#handle || undefined, "token bucket"), clock: bucket.#clock };
   }
 
   #take(cost: number): true | number {

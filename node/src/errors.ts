@@ -60,23 +60,38 @@ export class RateLimited extends Refused {
   override readonly name = "RateLimited";
 }
 
+/** A retry budget had no retry left. */
+export class BudgetEmpty extends Refused {
+  override readonly name = "BudgetEmpty";
+}
+
+/** To be thrown by you: it failed, and may go away, so that it is worth another attempt. */
+export class TransientError extends Error {
+  override readonly name: string = "TransientError";
+}
+
 /** An attempt was cut by its own timeout. It counts as a failure of the dependency. */
 export class TimedOut extends Error {
   override readonly name = "TimedOut";
   /** The timeout, in milliseconds. */
   readonly timeout: number;
 
-  constructor(timeout: number) {
-    super(`no answer within ${timeout} ms`);
+  constructor(timeout: number, options?: ErrorOptions) {
+    super(`no answer within ${timeout} ms`, options);
     this.timeout = timeout;
   }
 }
 
 /** An attempt was cut by a deadline from outside, shorter than its own timeout. It counts for nothing. */
 export class DeadlineExceeded extends Error {
-  override readonly name = "DeadlineExceeded";
+  override readonly name: string = "DeadlineExceeded";
 
-  constructor() {
-    super("the caller's deadline is over");
+  constructor(message = "the caller's deadline is over", options?: ErrorOptions) {
+    super(message, options);
   }
+}
+
+/** Less time remains than the next attempt would take, so it was not begun. It counts for nothing. */
+export class WontFinish extends DeadlineExceeded {
+  override readonly name = "WontFinish";
 }

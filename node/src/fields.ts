@@ -1,30 +1,29 @@
 /** From options as people write them to what the native half takes, and from its refusals to errors. */
 
 import { ConfigError } from "./errors.js";
-import { type Failure, native, type OptionList } from "./native.js";
-
-type Config = "CircuitBreaker" | "TokenBucket";
+import { type ConfigName, type Failure, native, type OptionList } from "./native.js";
 
 function camel(name: string): string {
   return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-const NAMES: Record<Config, Map<string, string>> = {
-  CircuitBreaker: new Map(native.fields().CircuitBreaker.map((name) => [camel(name), name])),
-  TokenBucket: new Map(native.fields().TokenBucket.map((name) => [camel(name), name])),
-};
+const NAMES = new Map(
+  Object.entries(native.fields()).map(([config, names]) => [config, new Map(names.map((name) => [camel(name), name]))]),
+);
+
 
 /** The native half's list of options. `own` are names that the TypeScript half looks after itself. */
-export function optionList(config: Config, options: object, own: ReadonlySet<string>): OptionList {
+export function optionList(config: ConfigName, options: object, own: ReadonlySet<string>): OptionList {
   if (typeof options !== "object" || options === null) {
     throw new TypeError(`${config}: options are an object, such as { name: "payments" }`);
   }
+  const names = NAMES.get(config)!;
   const list: OptionList = [];
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || own.has(name)) continue;
-    const field = NAMES[config].get(name);
+    const field = names.get(name);
     if (field === undefined) {
-      const allowed = [...NAMES[config].keys(), ...own].join(", ");
+      const allowed = [...names.keys(), ...own].join(", ");
       throw new ConfigError(`${config} has no option ${name}; it has ${allowed}`, name, value, allowed);
     }
     list.push(field, value);

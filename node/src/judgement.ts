@@ -3,10 +3,12 @@
 import { ConfigError, Refused } from "./errors.js";
 import type { Span } from "./options.js";
 import { instantOf, nanosOf } from "./time.js";
+import { parseRetryAfter } from "./wire.js";
 
 /**
  * How long a dependency says it will be away: milliseconds, or text such as "30s". Text of digits alone is
- * whole seconds, as the header `Retry-After` means it; a `Date` is that time by the wall clock. A time that
+ * whole seconds and that of an HTTP date is a date, as the header `Retry-After` means them; a `Date` is that
+ * time by the wall clock. A time that
  * is over tells nothing: the failure is a plain one.
  */
 export type RetryAfter = Span | Date;
@@ -41,6 +43,8 @@ function spanOf(told: RetryAfter): Span {
   if (told instanceof Date) return Math.max(0, told.getTime() - Date.now());
   // More digits than a number holds are still a span: the breaker cuts it to `maxRetryAfter`.
   if (typeof told === "string" && /^\d+$/.test(told)) return Math.min(Number(told) * 1_000, Number.MAX_SAFE_INTEGER);
+  // The header's other form. Blanks and signs are no reason to take text for a date.
+  if (typeof told === "string" && /^[A-Z][a-z]{2}/.test(told)) return parseRetryAfter(told) ?? told;
   return told;
 }
 
@@ -95,7 +99,7 @@ export function judgementOf({ ignore, isFailure, retryAfterOf }: Judgement): Jud
 }
 
 /** @internal Reports a function of the user's that threw. The run ends as its call did, so nobody else would. */
-export function judgementFailed(policy: string | undefined, name: keyof Judgement, error: unknown): void {
+export function judgementFailed(policy: string | undefined, name: string, error: unknown): void {
   const whose = policy === undefined ? name : `${policy}: ${name}`;
   let detail = "";
   try {

@@ -17,6 +17,47 @@ export type Handle = number;
 /** Names and values in turn: `["rate", 100, "capacity", 20]`. */
 export type OptionList = unknown[];
 
+/** The configurations that the core declares. */
+export type ConfigName =
+  | "CircuitBreaker"
+  | "TokenBucket"
+  | "Backoff"
+  | "RetryBudget"
+  | "Retry"
+  | "Timeouts"
+  | "Policy";
+
+/** A refusal as an object, of layers that refuse too seldom to need a number. */
+export interface RefusalDetails {
+  layer: string;
+  reason: string;
+  when: "at" | "never" | "depends";
+  at?: number;
+  /** Nanoseconds. */
+  wait?: number;
+  sentence: string;
+}
+
+/** What a call says to do. Instants are milliseconds, waits nanoseconds. */
+export type NativeStep =
+  | { step: "run"; attempt: number; until?: number; waited: number; after?: string }
+  | { step: "cancel"; attempt: number; reason: "timed_out" | "deadline" | "cancelled" | "superseded" }
+  | { step: "wait"; until?: number; wait?: number; ticket: number; pause: "attempts" | "backoff" | "rate_limit" }
+  | { step: "changed" }
+  | NativeEnding;
+
+export interface NativeEnding {
+  step: "done";
+  end: string;
+  attempt: number;
+  attempts: number;
+  refused?: RefusalDetails;
+  failure?: string;
+  told?: number;
+  at?: number;
+  wait?: number;
+}
+
 export interface Native {
   constants(): {
     offset: number;
@@ -28,7 +69,7 @@ export interface Native {
     states: string[];
     modes: string[];
   };
-  fields(): { CircuitBreaker: string[]; TokenBucket: string[] };
+  fields(): Record<ConfigName, string[]>;
   span(text: string): number | string;
   release(handle: Handle): void;
   saveDetails(): void;
@@ -88,6 +129,55 @@ export interface Native {
   bucketDrain(bucket: Handle): true | undefined;
   bucketReset(bucket: Handle): true | undefined;
   bucketConfigure(bucket: Handle, options: OptionList): true | Failure | undefined;
+
+  budgetNew(options: OptionList, clock: Handle, shared: string | undefined): Handle | Failure;
+  budgetAttach(name: string): Handle | undefined;
+  budgetDeposit(budget: Handle): true | undefined;
+  budgetWithdraw(budget: Handle): true | RefusalDetails | undefined;
+  budgetRefund(budget: Handle): true | undefined;
+  budgetBalance(budget: Handle): number | undefined;
+  budgetReset(budget: Handle): true | undefined;
+  budgetConfigure(budget: Handle, options: OptionList): true | Failure | undefined;
+
+  policyNew(
+    policy: OptionList,
+    timeouts: OptionList,
+    retry: OptionList | undefined,
+    backoff: OptionList,
+    breaker: Handle,
+    bucket: Handle,
+    budget: Handle,
+    clock: Handle,
+  ): number | Failure;
+  policyClose(policy: number): void;
+  callStart(policy: number, deadlineOrToken: bigint | number | undefined): number | undefined;
+  callPoll(policy: number, call: number): NativeStep | undefined;
+  callFinished(
+    policy: number,
+    call: number,
+    attempt: number,
+    failure: string | number,
+    told: number | undefined,
+    retryable?: 0 | 1,
+    breaker?: string,
+  ): boolean | undefined;
+  callWoken(policy: number, call: number, ticket: number): boolean | undefined;
+  callCancelled(policy: number, call: number): boolean | undefined;
+  callClose(call: number): void;
+  liveCalls(): number;
+  failures(): string[];
+
+  backoffNew(options: OptionList): bigint[] | Failure;
+  backoffCeiling(backoff: bigint[], retry: number): number;
+  backoffDelay(backoff: bigint[], retry: number, previous: number, random: bigint | undefined, clock: Handle): number;
+  reconnectNew(backoff: bigint[], stableAfter: number): bigint[];
+  reconnectConnected(link: bigint[], clock: Handle): bigint[];
+  reconnectLost(link: bigint[], random: bigint | undefined, clock: Handle): { words: bigint[]; wait: number };
+  ttl(span: number, spread: number, random: bigint | undefined, clock: Handle): number;
+  schedulePhase(period: number, spread: number, seed: bigint): number;
+  scheduleNext(period: number, phase: number, now: bigint): number;
+  parseRetryAfter(text: string, nowUnix: number): number | undefined;
+  formatRetryAfter(wait: number, nowUnix: number | undefined): string;
 }
 
 type Attempt = () => Native;

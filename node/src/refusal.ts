@@ -1,4 +1,4 @@
-import { native } from "./native.js";
+import { native, type RefusalDetails } from "./native.js";
 
 export type Reason =
   | "unconfigured"
@@ -6,7 +6,11 @@ export type Reason =
   | "trials_busy"
   | "forced_open"
   | "rate_limited"
-  | "exceeds_capacity";
+  | "exceeds_capacity"
+  | "budget_empty"
+  | "deadline_exceeded"
+  | "wont_finish"
+  | "timed_out";
 
 export type When = "at" | "never" | "depends";
 
@@ -46,6 +50,7 @@ export class Refusal {
   /** The name of what refused. */
   readonly policy: string | undefined;
   readonly #layer: 1 | 2;
+  readonly #details: RefusalDetails | undefined;
   readonly #code: number;
 
   /** @internal */
@@ -56,20 +61,27 @@ export class Refusal {
     when: When,
     nanos: number | undefined,
     policy: string | undefined,
+    details?: RefusalDetails,
   ) {
     this.reason = reason;
     this.when = when;
-    this.at = nanos === undefined ? undefined : native.refusedAt();
+    this.at = details !== undefined ? details.at : nanos === undefined ? undefined : native.refusedAt();
     this.retryAfter = nanos === undefined ? undefined : Math.max(1, wholeMilliseconds(nanos));
     this.policy = policy;
+    this.#details = details;
     this.#layer = layer;
     this.#code = code;
   }
 
   /** The refusal as a sentence, as of the instant it was made. */
   explain(): string {
-    return native.explainRefusal(this.#layer, this.#code);
+    return this.#details?.sentence ?? native.explainRefusal(this.#layer, this.#code);
   }
+}
+
+/** @internal What an object says of a refusal. */
+export function refusalOf(details: RefusalDetails, policy: string | undefined): Refusal {
+  return new Refusal(1, 0, details.reason as Reason, details.when, details.wait, policy, details);
 }
 
 /** What a breaker's number says. To be called right after the operation that gave it. */

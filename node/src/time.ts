@@ -51,7 +51,7 @@ export function instantOf(value: number | bigint, field: string): bigint {
 }
 
 /** The longest that timers of JavaScript can wait: 2^31 - 1 ms, 24.8 days. */
-const LONGEST_TIMER = 2_147_483_647;
+export const LONGEST_TIMER = 2_147_483_647;
 
 /** A timeout in whole milliseconds, at least 1. */
 export function timeoutOf(value: Span): number {

@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 
 const FILES = ["index", "breaker", "bucket", "permit", "attempt", "judgement", "observed", "refusal", "errors"].concat([
-  ...["events", "options", "time", "testing"],
+  ...["events", "options", "time", "testing", "policy", "budget", "backoff", "classify", "ending", "retries", "wire"],
 ]);
 const accepted = new URL("../../test/api.txt", import.meta.url);
 

@@ -98,13 +98,13 @@ test("TypeScript without the types of Node, declarations checked too", () => {
 
 const examples = [...readFileSync(join(root, "README.md"), "utf8").matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code!);
 
-test("the README has examples", () => assert.equal(examples.length, 2));
+test("the README has examples", () => assert.equal(examples.length, 3));
 
 for (const [place, code] of examples.entries()) {
   test(`example ${place + 1} of the README runs`, () => {
     const { status, stdout, stderr } = node(`example${place}.mjs`, code);
     assert.equal(status, 0, stderr);
-    assert.equal(stdout, ["paid closed: 0 of the last 1 calls failed\n", "half-open\n"][place]);
+    assert.equal(stdout, ["paid closed: 0 of the last 1 calls failed\n", "paid\n", "half-open\n"][place]);
   });
 }
 

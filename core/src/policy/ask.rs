@@ -6,9 +6,10 @@ use super::attempt::{Phase, Place};
 use super::call::{ATTEMPTS, Call, DEPOSITED, HELD, RETRIES, Stage, TICKET, WAKEABLE, WITHDRAWN};
 use super::finish::Told;
 use super::poll::{Turn, span};
-use super::step::{Attempt, End, Step};
+use super::step::{Attempt, End, Receipt, Step};
 use super::wiring::Policy;
 use crate::breaker::{Token, Transition};
+use crate::deadline::Deadline;
 use crate::decision::{Outcome, Reason, Rejection, When};
 use crate::rate::Reservation;
 use crate::retry::Failure;
@@ -218,6 +219,24 @@ impl Call {
                 None
             }
         }
+    }
+
+    /// Starts it with its first attempt out already, without a deadline: for faces that send the first attempt of a
+    /// healthy call without a `Call`, and need one only when that has failed. `permit` is what
+    /// [`CircuitBreaker::admit_clean`](crate::CircuitBreaker::admit_clean) gave; the deposit in the budget is made.
+    /// Not for policies with a rate limit, an attempt timeout or a total timeout, which have to be asked first.
+    pub fn start_sent(&mut self, permit: Option<Token>, now: Instant) -> Receipt {
+        if self.start(Deadline::NEVER) == Receipt::Stale {
+            return Receipt::Stale;
+        }
+        let [first, ..] = &mut self.places;
+        first.permit(1, permit, now);
+        first.limit(Instant::MAX, true);
+        first.enter(Phase::Running);
+        self.raise(DEPOSITED);
+        self.state = ATTEMPTS.put(self.state, 1);
+        self.enter(Stage::Out);
+        Receipt::Taken
     }
 
     /// What was taken for an attempt that is not sent goes back.
