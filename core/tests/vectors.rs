@@ -5,7 +5,7 @@ use std::path::Path;
 
 use seawall::{CircuitBreaker, Instant, TokenBucket, WindowWord, window_words};
 use seawall_oracle::vectors::format::{FORMAT, File, config};
-use seawall_oracle::vectors::{breaker, bucket, files, policy};
+use seawall_oracle::vectors::{asked, breaker, bucket, files, policy};
 use serde_json::from_str;
 
 /// The texts of all files of a primitive.
@@ -23,6 +23,10 @@ fn texts(primitive: &str) -> Vec<(String, String)> {
     assert!(texts.len() > 2, "{primitive} has hardly any vectors");
     texts
 }
+
+/// Primitives of one operation each, and how many steps their files have at least.
+const ASKED: [(&str, usize); 5] =
+    [("backoff", 400), ("retry_budget", 200), ("retry", 150), ("deadline", 70), ("wire", 120)];
 
 /// With room for every window, as the faces have it.
 type Widest = CircuitBreaker<[WindowWord; window_words(u64::MAX)]>;
@@ -94,16 +98,43 @@ fn whole_calls() {
     assert!(scenarios >= 50 && errors >= 15, "{scenarios} scenarios, {errors} errors");
 }
 
+/// Backoff, retry budget, rules of retrying, deadlines and header text.
+#[test]
+fn what_is_asked_in_one_operation() {
+    for (primitive, least) in ASKED {
+        let (mut steps, mut errors) = (0, 0);
+        for (name, text) in texts(primitive) {
+            let file: File<asked::Line> = from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!((file.format, file.primitive.as_str()), (FORMAT, primitive), "{name}");
+            for scenario in &file.scenarios {
+                let got = asked::replay(primitive, scenario);
+                for (place, (line, got)) in scenario.steps.iter().zip(got).enumerate() {
+                    assert_eq!(got, line.expect, "{name}: {}, step {place}", scenario.name);
+                    steps += 1;
+                }
+            }
+            for impossible in &file.config_errors {
+                let error =
+                    asked::Answers::new(primitive, &impossible.config, 0).expect_err("an impossible configuration");
+                assert_eq!(error, impossible.error, "{name}: {:?}", impossible.config);
+                errors += 1;
+            }
+        }
+        assert!(steps >= least && (errors > 3 || primitive == "wire"), "{primitive}: {steps} steps, {errors} errors");
+    }
+}
+
 #[test]
 fn no_file_is_stale_and_none_is_left_over() {
     let mut written = files();
     written.sort();
-    let present: Vec<_> = ["circuit_breaker", "policy", "token_bucket"]
-        .iter()
-        .flat_map(|primitive| {
-            texts(primitive).into_iter().map(move |(name, text)| (format!("{primitive}/{name}"), text))
-        })
-        .collect();
+    let present: Vec<_> =
+        ["backoff", "circuit_breaker", "deadline", "policy", "retry", "retry_budget", "token_bucket", "wire"]
+            .iter()
+            .flat_map(|primitive| {
+                texts(primitive).into_iter().map(move |(name, text)| (format!("{primitive}/{name}"), text))
+            })
+            .collect();
     let names = |files: &[(String, String)]| files.iter().map(|file| file.0.clone()).collect::<Vec<_>>();
     assert_eq!(names(&written), names(&present));
     for ((name, want), (_, text)) in written.iter().zip(&present) {

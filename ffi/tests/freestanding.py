@@ -158,6 +158,7 @@ def main() -> int:
         results.check(f"builds for {triple}, with the same sizes of state", builds_for(triple))
     must([sys.executable, TESTS / "vectors_to_c.py", OUT / "vectors.inc"])
     must([sys.executable, TESTS / "policy_to_c.py", OUT / "policy_vectors.inc"])
+    must([sys.executable, TESTS / "asked_to_c.py", OUT / "asked_vectors.inc"])
     runs(results, library, "circuit_breaker")
     runs(results, library, "token_bucket")
     runs(results, library, "event_ring")
@@ -167,6 +168,7 @@ def main() -> int:
     runs(results, library, "wire")
     runs(results, library, "vectors", "replay.c")
     runs(results, library, "policy_vectors")
+    runs(results, library, "asked_vectors")
     return results.end()
 
 

@@ -28,6 +28,7 @@ PROGRAMS = {
     "threads": [],
     "vectors": ["replay.c"],
     "policy_vectors": [],
+    "asked_vectors": [],
 }
 # Two translation units see the header, so that nothing in it is defined twice.
 HEADER = {
@@ -120,6 +121,7 @@ def main() -> int:
     library = build.library()
     must([sys.executable, TESTS / "vectors_to_c.py", OUT / "vectors.inc"])
     must([sys.executable, TESTS / "policy_to_c.py", OUT / "policy_vectors.inc"])
+    must([sys.executable, TESTS / "asked_to_c.py", OUT / "asked_vectors.inc"])
     for compiler in compilers:
         header(results, compiler, library)
         for name in PROGRAMS:

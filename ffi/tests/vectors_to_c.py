@@ -15,7 +15,8 @@ import pathlib
 
 VECTORS = pathlib.Path(__file__).resolve().parents[2] / "core" / "vectors"
 PRIMITIVES = ("circuit_breaker", "token_bucket")
-ELSEWHERE = {"policy"}  # policy_to_c.py turns whole calls
+# policy_to_c.py turns whole calls, asked_to_c.py what has one operation each.
+ELSEWHERE = {"policy", "backoff", "retry_budget", "retry", "deadline", "wire"}
 SETTLED = {"counted": "SW_OK", "neutral": "SW_NEUTRAL", "stale": "SW_STALE"}
 SUFFIXED = {
     "failure_rate": "failure_rate_ppm",

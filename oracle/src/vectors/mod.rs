@@ -1,5 +1,6 @@
 //! The conformance vectors of `core/vectors`: what is played, and how it is written down.
 
+pub mod asked;
 pub mod breaker;
 pub mod bucket;
 pub mod format;
@@ -30,6 +31,14 @@ pub fn files() -> Vec<Written> {
     }
     let errors = scenarios::policy_errors().iter().map(policy::impossible).collect();
     files.push(write::<policy::Line>("policy", "config_errors", Vec::new(), errors));
+    for (primitive, groups, errors) in scenarios::asked() {
+        for (name, scenarios) in groups {
+            files.push(write(primitive, name, scenarios, Vec::new()));
+        }
+        if !errors.is_empty() {
+            files.push(write::<asked::Line>(primitive, "config_errors", Vec::new(), errors));
+        }
+    }
     files
 }
 

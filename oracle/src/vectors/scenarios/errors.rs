@@ -6,7 +6,7 @@ use seawall::config::Config;
 use seawall::{CircuitBreakerConfig, TokenBucketConfig};
 
 /// Each field just below and just above what it allows.
-fn out_of_bounds<C: Config>(base: C) -> Vec<C> {
+pub(super) fn out_of_bounds<C: Config>(base: C) -> Vec<C> {
     let fields = C::FIELDS.iter().enumerate();
     fields
         .flat_map(|(place, field)| [field.min.checked_sub(1), field.max.checked_add(1)].map(|value| (place, value)))

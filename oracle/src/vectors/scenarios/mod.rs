@@ -13,8 +13,13 @@ mod bucket_reserve;
 mod errors;
 #[rustfmt::skip]
 mod policy;
+mod rules;
+mod waits;
+#[rustfmt::skip]
+mod wire;
 
-use super::format::Scenario;
+use super::asked::Line;
+use super::format::{Impossible, Scenario};
 use super::{breaker, bucket, policy as calls};
 
 pub(super) use errors::{breaker as breaker_errors, bucket as bucket_errors};
@@ -40,4 +45,21 @@ pub(super) fn bucket() -> Vec<Group<bucket::Line>> {
 
 pub(super) fn policy() -> Vec<Group<calls::Line>> {
     vec![("attempts", policy::attempts()), ("time", policy::time()), ("parts", policy::parts())]
+}
+
+/// The smaller primitives: files of scenarios, and the configurations that are refused.
+pub(super) fn asked() -> Vec<(&'static str, Vec<Group<Line>>, Vec<Impossible>)> {
+    let waits = vec![("waits", waits::waits()), ("helpers", waits::helpers())];
+    let budgets =
+        vec![("basic", waits::budget_basic()), ("time", waits::budget_time()), ("change", waits::budget_change())];
+    let rules = vec![("classification", rules::classification()), ("pauses", rules::pauses())];
+    let times = vec![("checks", rules::checks()), ("timeouts", rules::timeouts())];
+    let texts = vec![("retry_after", wire::retry_after()), ("dates", wire::dates()), ("timeouts", wire::timeouts())];
+    vec![
+        ("backoff", waits, waits::backoff_errors()),
+        ("retry_budget", budgets, waits::budget_errors()),
+        ("retry", rules, rules::retry_errors()),
+        ("deadline", times, rules::timeouts_errors()),
+        ("wire", texts, Vec::new()),
+    ]
 }
