@@ -45,6 +45,28 @@ def peers_sync():
         pass
 
 
+def peers_retries():
+    """(name, bare with retries) of those that are installed."""
+    try:
+        import tenacity
+
+        yield "tenacity", tenacity.retry(stop=tenacity.stop_after_attempt(3))(bare)
+    except ImportError:
+        pass
+    try:
+        import stamina
+
+        yield "stamina", stamina.retry(on=ConnectionError, attempts=3)(bare)
+    except ImportError:
+        pass
+    try:
+        import backoff
+
+        yield "backoff", backoff.on_exception(backoff.expo, ConnectionError, max_tries=3)(bare)
+    except ImportError:
+        pass
+
+
 def peers_async():
     try:
         import circuitbreaker
@@ -109,6 +131,15 @@ def measured():
     for what, function in peers_sync():
         rows.append((f"{what}: above f(1)", above(function), None))
 
+    retry = seawall.Retry(idempotent="yes")
+    timeouts = seawall.Timeouts(connect=None, attempt=1, total=3)
+    rows.append(("@retry: above f(1)", above(retry(bare)), 100))
+    whole = seawall.Policy(timeouts=timeouts, retry=retry, breaker=breaker)
+    rows.append(("@policy, with timeouts and breaker: above f(1)", above(whole(bare)), None))
+    rows.append(("call_with_retries(f)", nanoseconds("c(f)", {"c": seawall.call_with_retries, "f": int}), None))
+    for what, function in peers_retries():
+        rows.append((f"{what}: above f(1)", above(function), None))
+
     awaited = nanoseconds("await f(1)", {"f": bare_async}, is_async=True)
     rows.append(("await f(1)", awaited, None))
 
@@ -117,6 +148,7 @@ def measured():
 
     rows.append(("an async wrapper that does nothing: above it", above_await(passed_through), None))
     rows.append(("@breaker: above it", above_await(breaker(bare_async)), 150))
+    rows.append(("@retry: above it", above_await(retry(bare_async)), None))
     for what, function in peers_async():
         rows.append((f"{what}: above it", above_await(function), None))
     return rows

@@ -200,6 +200,8 @@ pub(crate) struct Policy {
     pub(crate) classify_result: Option<Py<PyAny>>,
     /// Nothing in it goes by time before something has failed.
     pub(crate) timeless: bool,
+    /// Greenlets may switch in the middle of a synchronous call, so its thread is not its own.
+    pub(crate) greenlets: bool,
     /// What a first attempt without an instant looks like, each time.
     pub(crate) first: PyOnceLock<Py<Attempt>>,
     ends: [AtomicU64; ENDS],
@@ -282,6 +284,7 @@ impl Policy {
                 && breaker.is_none()
                 && rate_limit.is_none()
                 && budget.is_none(),
+            greenlets: py.import("sys")?.getattr("modules")?.contains("greenlet")?,
             timeouts,
             retry,
             budget,

@@ -1,6 +1,7 @@
 //! One call under a policy: the engine says what comes next, this does it.
 
 use core::mem;
+use core::sync::atomic::AtomicU64;
 use std::sync::Mutex;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
@@ -8,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use seawall::policy::{Cut, End, Ending, Pause};
-use seawall::{Call, Instant, Layer, Reason, Rejection, Step, When};
+use seawall::{Call, Deadline, Instant, Layer, Reason, Rejection, Step, When};
 
 use crate::policy::Policy;
 use crate::scope::{self, Attempt};
@@ -41,21 +42,28 @@ enum Next<'py> {
 }
 
 impl State {
-    fn begin(policy: &Bound<'_, Policy>) -> PyResult<Self> {
-        let scope = scope::current(policy.py())?;
-        let deadline = scope::inherited(scope.as_ref(), &policy.get().clock)?;
-        let mut call = Call::new();
-        call.start(deadline);
-        Ok(Self { call, came: Came::Not, forks: random::forks() })
+    /// To be started where it stays: moving a call costs more than some calls take.
+    #[inline]
+    fn new() -> Self {
+        Self { call: Call::new(), came: Came::Not, forks: random::forks() }
+    }
+
+    fn next<'py>(&mut self, policy: &Bound<'py, Policy>, now: Instant) -> PyResult<Next<'py>> {
+        self.step(policy, &policy.get().wiring(), now, policy.get().random.next())
     }
 
     /// What to do next at `now`; transitions are told on the way.
     #[inline]
-    fn next<'py>(&mut self, policy: &Bound<'py, Policy>, now: Instant) -> PyResult<Next<'py>> {
+    fn step<'py>(
+        &mut self,
+        policy: &Bound<'py, Policy>,
+        wiring: &seawall::Policy<'_>,
+        now: Instant,
+        r: u64,
+    ) -> PyResult<Next<'py>> {
         let (py, this) = (policy.py(), policy.get());
-        let wiring = this.wiring();
         loop {
-            match self.call.poll(&wiring, now, this.random.next()) {
+            match self.call.poll(wiring, now, r) {
                 Step::Run(attempt) => {
                     if attempt.attempt > 1 {
                         self.came = Came::Not;
@@ -95,6 +103,7 @@ impl State {
                 after: attempt.after,
                 clock: this.clock.copy(py),
                 block: None,
+                stamp: AtomicU64::new(0),
             };
             Bound::new(py, attempt)
         };
@@ -185,6 +194,12 @@ impl State {
     }
 }
 
+/// The deadline of the code around the call.
+#[inline]
+fn inherited(policy: &Bound<'_, Policy>) -> PyResult<Deadline> {
+    scope::inherited(scope::current(policy.py())?.as_ref(), &policy.get().clock)
+}
+
 /// The exception for a refusal, counted where it was made.
 #[cold]
 fn refused(policy: &Bound<'_, Policy>, rejection: &Rejection, now: Instant) -> PyErr {
@@ -235,17 +250,28 @@ pub(crate) fn call<'py>(
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, this) = (policy.py(), policy.get());
-    let mut held = Held { policy, state: Some(State::begin(policy)?) };
+    let deadline = inherited(policy)?;
+    let mut held = Held { policy, state: Some(State::new()) };
     let Some(state) = &mut held.state else { return Err(lost()) };
-    // Where nothing goes by time, the clock is read when something has failed.
-    let mut timeless = this.timeless && scope::current(py)?.is_none();
+    state.call.start(deadline);
+    let wiring = this.wiring();
+    // Where nothing goes by time, neither clock nor randomness is wanted before something has failed.
+    let mut timeless = this.timeless && deadline.is_never();
     loop {
-        let now = if timeless { Instant::ZERO } else { this.clock.now() };
-        match state.next(policy, now)? {
+        let (now, r) = if timeless { (Instant::ZERO, 0) } else { (this.clock.now(), this.random.next()) };
+        match state.step(policy, &wiring, now, r)? {
             Next::Attempt(attempt) => {
-                let token = scope::enter(&attempt)?;
-                let came = function.call(args, kwargs);
-                scope::leave(token)?;
+                let came = if this.greenlets || attempt.get().until != Instant::MAX {
+                    let token = scope::enter(&attempt)?;
+                    let came = function.call(args, kwargs);
+                    scope::leave(token)?;
+                    came
+                } else {
+                    scope::enter_plain(&attempt);
+                    let came = function.call(args, kwargs);
+                    scope::leave_plain();
+                    came
+                };
                 match came {
                     Ok(result) if calling::is_awaitable(&result) => {
                         // The attempt has only begun: the rest of the call is for whoever awaits it.
@@ -318,7 +344,9 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn begin(policy: &Bound<'_, Policy>) -> PyResult<Self> {
-        Ok(Self { policy: policy.clone().unbind(), state: Mutex::new(Some(State::begin(policy)?)) })
+        let mut state = State::new();
+        state.call.start(inherited(policy)?);
+        Ok(Self { policy: policy.clone().unbind(), state: Mutex::new(Some(state)) })
     }
 
     /// No thread waits: a call belongs to one caller at a time.

@@ -3,6 +3,9 @@
 //! One context variable says it, so that threads, tasks and greenlets each see their own. It holds the
 //! innermost attempt or `with deadline:` block; each has taken over the deadline of the one around it.
 
+use core::cell::RefCell;
+use core::sync::atomic::{AtomicU64, Ordering};
+
 use pyo3::exceptions::PyValueError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -38,9 +41,34 @@ pub(crate) fn current<'py>(py: Python<'py>) -> PyResult<Option<Bound<'py, Attemp
     Ok(variable(py)?.get.bind(py).call0()?.cast_into().ok())
 }
 
+/// How many scopes were entered by the variable, to tell which of two is the inner one.
+static ENTERED: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    /// The synchronous attempts of this thread that set no deadline, and how many scopes were entered before
+    /// each. Setting the variable costs more than such a call does; and what is not in it need not be, since
+    /// the function has this thread until it returns.
+    static PLAIN: RefCell<Vec<(u64, Py<Attempt>)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Enters the scope of a synchronous attempt without a deadline.
+#[inline]
+pub(crate) fn enter_plain(attempt: &Bound<'_, Attempt>) {
+    let entry = (ENTERED.load(Ordering::Relaxed), attempt.clone().unbind());
+    PLAIN.with_borrow_mut(|plain| plain.push(entry));
+}
+
+#[inline]
+pub(crate) fn leave_plain() {
+    // Dropped after the list is free again.
+    let entry = PLAIN.with_borrow_mut(Vec::pop);
+    drop(entry);
+}
+
 /// Enters a scope; what comes back leaves it.
 #[inline]
 pub(crate) fn enter<'py>(scope: &Bound<'py, Attempt>) -> PyResult<Bound<'py, PyAny>> {
+    scope.get().stamp.store(ENTERED.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
     variable(scope.py())?.set.bind(scope.py()).call1((scope,))
 }
 
@@ -74,6 +102,8 @@ pub(crate) struct Attempt {
     pub(crate) after: Option<seawall::Failure>,
     pub(crate) clock: Source,
     pub(crate) block: Option<Block>,
+    /// The number of this scope among those that were entered by the variable.
+    pub(crate) stamp: AtomicU64,
 }
 
 /// A `with deadline:` block: whose, and the scope around it.
@@ -145,7 +175,12 @@ pub(crate) fn current_attempt(py: Python<'_>) -> PyResult<Option<Bound<'_, Attem
     while let Some(block) = scope.as_ref().and_then(|scope| scope.get().block.as_ref()) {
         scope = block.outer.as_ref().map(|outer| outer.bind(py).clone());
     }
-    Ok(scope)
+    let entered = scope.as_ref().map_or(0, |scope| scope.get().stamp.load(Ordering::Relaxed));
+    let plain = PLAIN.with_borrow(|plain| {
+        let (before, attempt) = plain.last()?;
+        (*before >= entered).then(|| attempt.bind(py).clone())
+    });
+    Ok(plain.or(scope))
 }
 
 /// The deadline that calls made here inherit; None: there is none.
@@ -250,6 +285,7 @@ impl Deadline {
             waited: 0,
             after: None,
             clock: this.get().clock.copy(py),
+            stamp: AtomicU64::new(0),
             block: Some(Block { deadline: this.clone().unbind(), outer: outer.map(Bound::unbind) }),
         };
         enter(&Bound::new(py, scope)?)?;

@@ -188,6 +188,43 @@ def test_a_block_inside_an_attempt_is_still_part_of_it(policy, clock):
     assert policy(attempt=5).call(inside) == 1
 
 
+def test_the_innermost_attempt_is_the_current_one_whatever_it_is_nested_in(policy):
+    plain, timed = policy(retry=None, name="plain"), policy(retry=None, attempt=5, name="timed")
+
+    def current():
+        return seawall.current_attempt().policy
+
+    async def later():
+        return current(), plain.call(current), current()
+
+    def both(outer, inner):
+        return outer.call(lambda: (current(), inner.call(current), current()))
+
+    assert both(plain, timed) == ("plain", "timed", "plain") and both(timed, plain) == ("timed", "plain", "timed")
+    assert plain.call(lambda: asyncio.run(timed.call(later))) == ("timed", "plain", "timed")
+    with pytest.raises(ZeroDivisionError):
+        plain.call(lambda: 1 / 0)
+    assert seawall.current_attempt() is None
+
+
+def test_under_greenlets_a_plain_attempt_is_in_the_context_too(policy, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "greenlet", sys)
+    plain = policy(retry=None)
+    assert plain.call(lambda: contextvars.copy_context().run(seawall.current_attempt).attempt) == 1
+    seen = []
+
+    def elsewhere():
+        context = contextvars.copy_context()
+        thread = threading.Thread(target=lambda: seen.append(context.run(seawall.current_attempt)))
+        thread.start()
+        thread.join()
+
+    plain.call(elsewhere)
+    assert seen[0].attempt == 1
+
+
 def test_tasks_and_threads_have_deadlines_of_their_own(clock):
     async def task(span):
         with seawall.Deadline.after(span, clock=clock):
