@@ -5,10 +5,10 @@
 // Each figure is the shortest of many short rounds: what the code costs when nothing else wants the machine.
 // Compare figures of one run; between runs and machines only their ratios mean anything.
 
-import { ConsecutiveBreaker, circuitBreaker, handleAll } from "cockatiel";
+import { ConsecutiveBreaker, circuitBreaker, ExponentialBackoff, handleAll, retry } from "cockatiel";
 import Opossum from "opossum";
 import { RateLimiterMemory } from "rate-limiter-flexible";
-import { CircuitBreaker, TokenBucket } from "../dist/index.mjs";
+import { Backoff, CircuitBreaker, Policy, RetryBudget, TokenBucket } from "../dist/index.mjs";
 
 const ROUNDS = 300;
 const WARM_UP = 20;
@@ -155,6 +155,28 @@ await above("cockatiel: execute(fn)", 2_000, async (n) => {
 const opossum = new Opossum(fn, { timeout: false, errorThresholdPercentage: 100, volumeThreshold: 1e9 });
 await above("opossum: fire(), no timeout", 2_000, async (n) => {
   for (let i = 0; i < n; i++) await opossum.fire();
+});
+
+console.log("\nRetries, of a call that succeeds at once");
+const rules = { timeouts: "none", retry: { idempotent: "yes" } };
+const running = (policy) => async (n) => {
+  for (let i = 0; i < n; i++) await policy.run(fn);
+};
+await above("policy: retry", 2_000, running(new Policy(rules)), 60);
+await above("policy: retry, full budget", 2_000, running(new Policy({ ...rules, budget: new RetryBudget() })), 60);
+const healthy = new CircuitBreaker(forever);
+healthy.admit().success();
+const guarded = new Policy({ ...rules, budget: new RetryBudget(), breaker: healthy });
+await above("policy: retry, full budget, clean breaker", 2_000, running(guarded), 60);
+const limited = new Policy({ ...rules, timeouts: { connect: 0, attempt: "1s", total: "3s" } });
+await above("policy: retry, timeouts", 1_000, running(limited));
+const again = retry(handleAll, { maxAttempts: 2, backoff: new ExponentialBackoff() });
+await above("cockatiel: retry", 2_000, async (n) => {
+  for (let i = 0; i < n; i++) await again.execute(fn);
+});
+const backoff = new Backoff();
+await row("Backoff.delay()", 20_000, (n) => {
+  for (let i = 0; i < n; i++) kept += backoff.delay(3);
 });
 
 console.log("\nA signal and a timeout");
