@@ -82,17 +82,20 @@ async def _attempt(
     running: Running, attempt: Attempt, awaitable: Any, function: Callable[..., Any], args: Any, kwargs: Any
 ) -> None:
     remaining = None if attempt.until_ns is None or running.is_virtual else attempt.remaining()
+    token = _enter_scope(attempt)
     try:
-        with _scope(attempt):
+        try:
             if awaitable is None:
                 awaitable = function(*args, **kwargs)
             if remaining is None:
-                result = await awaitable if hasattr(awaitable, "__await__") else awaitable
+                result = await awaitable
             else:
                 async with _cut_off(remaining) as cut:
                     result = await awaitable
                 if cut():
                     return  # The engine sees that its time is over.
+        finally:
+            _leave_scope(token)
     except BaseException as error:
         running.raised(attempt, error)
     else:
