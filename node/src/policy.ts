@@ -78,6 +78,9 @@ export class Policy {
   readonly #budget: Handle;
   /** Without time limits, rate limit and a judge of values, the first attempt of a clean call needs no `Call`. */
   readonly #plain: boolean;
+  // What a success under a clean breaker does, made anew when the token changes: once per open period.
+  #bound = -1;
+  #onValue: ((value: never) => unknown) | undefined = undefined;
 
   /**
    * @throws ConfigError an option is impossible, or one is missing that must be stated
@@ -187,13 +190,15 @@ export class Policy {
     } catch (error) {
       promise = Promise.reject(error);
     }
+    if (breaker !== undefined && token !== this.#bound) {
+      this.#bound = token;
+      this.#onValue = (value: never) => {
+        breaker.ok(token);
+        return value;
+      };
+    }
     return promise.then(
-      breaker === undefined
-        ? undefined
-        : (value) => {
-            breaker.ok(token);
-            return value;
-          },
+      this.#onValue as ((value: T) => T) | undefined,
       (error: unknown) => new Running(this.#wired, fn, undefined).resume(token, error),
     );
   }
