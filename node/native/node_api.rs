@@ -260,8 +260,9 @@ impl Answer for Value {
                 // SAFETY: env belongs to this call, and `object` has room for one value.
                 unsafe { sys::napi_create_object(env, &mut object) };
                 for (name, value) in fields {
-                    let (name, value) = (name.make(env), value.make(env));
+                    let value = value.make(env);
                     if !value.is_null() {
+                        let name = name.make(env);
                         // SAFETY: object, name and value were made in this call.
                         unsafe { sys::napi_set_property(env, object, name, value) };
                     }

@@ -71,6 +71,7 @@ export class CircuitBreaker {
   readonly #transitions = new Listeners<Transition>();
   readonly #refusals = new Listeners<RefusedEvent>();
   readonly #counts = new Array<number>(CODES_BITS).fill(0);
+  #bypasses = 0;
   #handle: Handle;
   #words: Int32Array;
   #index: number;
@@ -276,6 +277,11 @@ export class CircuitBreaker {
     return sums;
   }
 
+  /** How many calls of this object shadow mode let through that would have been refused. */
+  get bypassed(): number {
+    return this.#bypasses;
+  }
+
   /** Calls `listener` after every operation of this thread that changed the state; returns how to stop that. */
   onTransition(listener: (transition: Transition) => void): () => void {
     return this.#transitions.add(listener);
@@ -324,6 +330,7 @@ export class CircuitBreaker {
       this.#refuse(answer);
       return answer;
     }
+    if (Math.floor(answer / KIND) % 4 === BYPASS) this.#bypasses++;
     if (answer < CHANGED) return answer;
     this.#changed();
     return answer - CHANGED;

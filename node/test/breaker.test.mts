@@ -186,6 +186,17 @@ test("told text of digits alone is seconds, as the header Retry-After has it; a 
   assert.throws(() => new CircuitBreaker({ resetAfter: "120" }), { name: "ConfigError" }, "an option states its unit");
 });
 
+test("shadow mode counts what it would have refused, however it was asked", async () => {
+  const it = new CircuitBreaker({ mode: "shadow" });
+  assert.equal(await it.run(() => 1), 1);
+  assert.equal(it.bypassed, 0);
+  it.trip();
+  it.admit().success();
+  it.tryAdmit();
+  assert.equal(await it.run(() => 1), 1);
+  assert.deepEqual([it.bypassed, it.refused], [3, {}]);
+});
+
 test("a told Date is that time by the wall clock; one that is over tells nothing", (context) => {
   context.mock.timers.enable({ apis: ["Date"], now: 1_700_000_000_000 });
   const { breaker: it, clock } = breaker();
