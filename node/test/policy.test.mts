@@ -394,6 +394,20 @@ describe("what broke elsewhere", () => {
     assert.equal(breaker.state, "open");
     assert.equal(breaker.snapshot().failed, 1);
   });
+
+  test("what comes of an attempt that was cut off is not taken for the next one's end", async () => {
+    const clock = new ManualClock(1_000);
+    const breaker = new CircuitBreaker({ clock });
+    const { policy: it } = policy({ clock, breaker, timeouts: { connect: 0, attempt: 100, total: 0 } });
+    let fail!: (error: Error) => void;
+    const call = it.run(() => new Promise((_, reject) => { fail = reject; }));
+    clock.advance(100);
+    fail(new Error("late"));
+    await settle();
+    breaker.trip();
+    const ended = await through(clock, call);
+    assert.ok(ended.status === "rejected" && ended.reason instanceof CircuitOpen);
+  });
 });
 
 describe("impossible options", () => {
