@@ -21,6 +21,7 @@ mod options;
 mod permit;
 mod policy;
 mod random;
+mod raw;
 mod ready;
 mod rules;
 mod run;
@@ -61,6 +62,8 @@ mod _seawall {
     use super::policy::{Policy, Retry, Timeouts};
     #[pymodule_export]
     use super::random::{ManualRandom, after_fork};
+    #[pymodule_export]
+    use super::raw::RawCall;
     #[pymodule_export]
     use super::run::Running;
     #[pymodule_export]

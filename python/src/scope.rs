@@ -75,8 +75,11 @@ pub(crate) fn enter<'py>(scope: &Bound<'py, Attempt>) -> PyResult<Bound<'py, PyA
 #[inline]
 pub(crate) fn leave(token: Bound<'_, PyAny>) -> PyResult<()> {
     let py = token.py();
-    variable(py)?.reset.bind(py).call1((token,))?;
-    Ok(())
+    match variable(py)?.reset.bind(py).call1((token,)) {
+        // Left in another context than it was entered in, as by the collector: there is nothing to put back.
+        Err(error) if error.is_instance_of::<PyValueError>(py) => Ok(()),
+        left => left.map(drop),
+    }
 }
 
 /// The deadline that a call on `clock` inherits. One on another clock cannot be compared with it.

@@ -12,7 +12,13 @@ import pathlib
 import pytest
 
 import seawall
-from seawall._seawall import _breaker_from_fields, _bucket_from_fields
+from seawall._seawall import (
+    _backoff_from_fields,
+    _breaker_from_fields,
+    _bucket_from_fields,
+    _budget_from_fields,
+    _RawCall,
+)
 from seawall.testing import ManualClock, ManualRandom
 
 VECTORS = pathlib.Path(__file__).resolve().parents[2] / "core" / "vectors"
@@ -215,6 +221,93 @@ def configured(some, config):
     return None
 
 
+CHOICES = {
+    "retry.idempotent": ["yes", "no", "by_key"],
+    "retry.on_retry_after": ["wait", "fail", "grpc", "aws"],
+    "policy.late": ["discard", "use"],
+}
+COUNTS = {"retry.attempts", "policy.cost"}
+
+
+class Whole:
+    """Replays the steps of up to four calls under one policy."""
+
+    def __init__(self, scenario):
+        self.clock, self.calls, self.over = ManualClock(), {}, set()
+        self.clock.set_ns(int(scenario["start_ns"]))
+        self.policy = self.wired(scenario["config"])
+
+    def wired(self, config):
+        parts = {}
+        for name, value in config.items():
+            part, _, field = name.partition(".")
+            parts.setdefault(part, {})[field] = int(value)
+
+        def options(part):
+            """As a constructor takes them: spans as text, choices by name."""
+            return {
+                field: CHOICES[f"{part}.{field}"][value]
+                if f"{part}.{field}" in CHOICES
+                else value
+                if f"{part}.{field}" in COUNTS
+                else f"{value}ns"
+                for field, value in parts.get(part, {}).items()
+            }
+
+        def made(part, make, *args, **options):
+            return make(*args, **options) if part in parts else None
+
+        self.breaker = made("circuit_breaker", _breaker_from_fields, parts.get("circuit_breaker"), clock=self.clock)
+        bucket = made("token_bucket", _bucket_from_fields, parts.get("token_bucket"), clock=self.clock)
+        budget = made("retry_budget", _budget_from_fields, parts.get("retry_budget"), clock=self.clock)
+        backoff = made("backoff", _backoff_from_fields, parts.get("backoff"))
+        retry = made("retry", seawall.Retry, backoff=backoff, budget=budget, **options("retry"))
+        return seawall.Policy(
+            timeouts=seawall.Timeouts(**options("timeouts")),
+            retry=retry,
+            breaker=self.breaker,
+            rate_limit=bucket,
+            clock=self.clock,
+            **options("policy"),
+        )
+
+    def step(self, step):
+        if "now_ns" in step:
+            self.clock.set_ns(int(step["now_ns"]))
+        call = step.get("call", 0)
+        self.calls.setdefault(call, _RawCall(self.policy))
+        answer = getattr(self, step["op"])(call, step)
+        assert answer == step["expect"]
+
+    def start(self, call, step):
+        if call in self.over:  # one that has said `done` is made anew
+            self.calls[call] = _RawCall(self.policy)
+            self.over.discard(call)
+        return {"receipt": self.calls[call].start(int(step.get("deadline_ns") or 2**64 - 1))}
+
+    def poll(self, call, step):
+        steps = self.calls[call].poll(int(step["now_ns"]), int(step.get("r", 0)))
+        if "done" in steps[-1]:
+            self.over.add(call)
+        return {"steps": steps}
+
+    def finished(self, call, step):
+        result = step["result"]
+        told = optional(result["told_ns"])
+        verdict = (result["failure"], result["retryable"], result["breaker"], told, result.get("stop", False))
+        return {"receipt": self.calls[call].finished(step["attempt"], *verdict)}
+
+    def woken(self, call, step):
+        return {"receipt": self.calls[call].woken(step["ticket"])}
+
+    def cancelled(self, call, step):
+        return {"receipt": self.calls[call].cancelled()}
+
+    def fail(self, call, step):
+        self.breaker.admit().failure()
+        return {}
+
+
 def replay(player, steps):
     for number, step in enumerate(steps):
         try:
@@ -231,6 +324,11 @@ def test_circuit_breaker(scenario):
 @pytest.mark.parametrize("scenario", scenarios("token_bucket"))
 def test_token_bucket(scenario):
     replay(Bucket(scenario), scenario["steps"])
+
+
+@pytest.mark.parametrize("scenario", scenarios("policy"))
+def test_whole_calls(scenario):
+    replay(Whole(scenario), scenario["steps"])
 
 
 def test_config_errors_have_the_engines_text():
