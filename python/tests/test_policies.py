@@ -138,6 +138,27 @@ def test_a_timeout_of_an_attempt_swallows_no_cancellation_from_outside():
     assert asyncio.run(main()) == "the loop goes on"
 
 
+@pytest.mark.skipif(not hasattr(asyncio.Task, "uncancel"), reason="before 3.11 cancellations are not counted")
+def test_a_cancellation_from_outside_beside_the_timeout_is_not_taken_for_it():
+    policy = seawall.Policy(timeouts=seawall.Timeouts(connect=None, attempt=0.01, total=None))
+
+    @policy
+    async def hang():
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            asyncio.current_task().cancel()
+            raise
+
+    async def main():
+        task = asyncio.ensure_future(hang())
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert task.cancelled()
+
+    asyncio.run(main())
+
+
 # Deadlines.
 
 
