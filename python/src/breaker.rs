@@ -13,6 +13,7 @@ use crate::calling;
 use crate::clock::{ManualClock, Source};
 use crate::counts::Counts;
 use crate::entered;
+use crate::errors;
 use crate::events::{self, Transition};
 use crate::options::{self, Given};
 use crate::permit::Permit;
@@ -39,6 +40,7 @@ pub(crate) struct CircuitBreaker {
     /// What was passed as `random`, for pickling.
     seed: Option<Py<PyAny>>,
     listeners: Py<PyList>,
+    refusal_listeners: Py<PyList>,
     forks: AtomicU32,
     /// What a clean grant is passed through Python as; see `calling`.
     pub(crate) first_clean: PyOnceLock<(u64, Py<PyInt>)>,
@@ -66,6 +68,7 @@ impl CircuitBreaker {
             given: Given::new(config),
             seed: random.map(|random| random.clone().unbind()),
             listeners: PyList::empty(py).unbind(),
+            refusal_listeners: PyList::empty(py).unbind(),
             forks: AtomicU32::new(forks()),
             first_clean: PyOnceLock::new(),
         })
@@ -95,6 +98,14 @@ impl CircuitBreaker {
         let transition = events::to_python(self.name.bind(py), transition)?;
         events::dispatch(&transition, self.listeners.bind(py))?;
         Ok(Some(transition))
+    }
+
+    /// Counts a refusal and tells the listeners; what comes back is to be raised.
+    #[cold]
+    pub(crate) fn refuse(&self, py: Python<'_>, rejection: &seawall::Rejection, now: Instant) -> PyErr {
+        self.refusals.add(rejection.reason);
+        let refused = errors::refusal(self.name.bind(py), rejection, now);
+        events::refused(self.name.bind(py), &refused, self.refusal_listeners.bind(py)).err().unwrap_or(refused)
     }
 
     fn now(&self) -> Instant {
@@ -296,6 +307,24 @@ impl CircuitBreaker {
         Ok(())
     }
 
+    /// Has `listener(refusal)` called after every refusal, with the exception that is raised.
+    fn on_refused<'py>(&self, listener: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if !listener.is_callable() {
+            return Err(PyTypeError::new_err("a listener is called with a refusal"));
+        }
+        self.refusal_listeners.bind(listener.py()).append(&listener)?;
+        Ok(listener)
+    }
+
+    /// Ends what `on_refused` began; nothing when it had not.
+    fn off_refused(&self, listener: &Bound<'_, PyAny>) -> PyResult<()> {
+        let listeners = self.refusal_listeners.bind(listener.py());
+        if listeners.contains(listener)? {
+            listeners.call_method1("remove", (listener,))?;
+        }
+        Ok(())
+    }
+
     /// A copy has the configuration and starts afresh: what was learnt here is about calls made here.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let make = py.import("seawall._seawall")?.getattr("_breaker_from_fields")?;
@@ -320,6 +349,7 @@ impl CircuitBreaker {
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         // The list clears itself, so a cycle through a listener is one that the collector can break.
         visit.call(&self.listeners)?;
+        visit.call(&self.refusal_listeners)?;
         visit.call(&self.rules.ignore)?;
         visit.call(&self.rules.is_failure)?;
         visit.call(&self.rules.is_failure_result)?;

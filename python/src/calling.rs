@@ -11,7 +11,7 @@ use seawall::{Instant, Outcome, Settlement, Token};
 
 use crate::breaker::CircuitBreaker;
 use crate::permit::Permit;
-use crate::{errors, random, rules};
+use crate::{random, rules};
 
 /// The right to make one call, before it becomes a Python object.
 #[derive(Clone, Copy, Debug)]
@@ -81,9 +81,9 @@ fn enter_unclean(breaker: &Breaker<'_>) -> PyResult<Grant> {
             }
         }
         Err(rejection) => {
-            this.refusals.add(rejection.reason);
+            let refused = this.refuse(py, &rejection, now);
             told?;
-            Err(errors::refusal(this.name.bind(py), &rejection, now))
+            Err(refused)
         }
     }
 }

@@ -130,3 +130,13 @@ pub(crate) fn retrying(policy: &Bound<'_, PyString>, attempt: &seawall::policy::
     RETRYING.import(policy.py(), "seawall._events", "retrying")?.call1(arguments)?;
     Ok(())
 }
+
+/// Tells the listeners of a refusal; what one raises is logged.
+pub(crate) fn refused(policy: &Bound<'_, PyString>, refused: &PyErr, listeners: &Bound<'_, PyList>) -> PyResult<()> {
+    static REFUSED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    if !listeners.is_empty() {
+        let py = policy.py();
+        REFUSED.import(py, "seawall._events", "refused")?.call1((policy, refused.value(py), listeners.to_tuple()))?;
+    }
+    Ok(())
+}

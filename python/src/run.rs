@@ -204,11 +204,10 @@ fn inherited(policy: &Bound<'_, Policy>) -> PyResult<Deadline> {
 #[cold]
 fn refused(policy: &Bound<'_, Policy>, rejection: &Rejection, now: Instant) -> PyErr {
     let (py, this) = (policy.py(), policy.get());
+    if let (Layer::CircuitBreaker, Some(breaker)) = (rejection.layer, &this.breaker) {
+        return breaker.get().refuse(py, rejection, now);
+    }
     let name = match rejection.layer {
-        Layer::CircuitBreaker => this.breaker.as_ref().map(|breaker| {
-            breaker.get().refusals.add(rejection.reason);
-            &breaker.get().name
-        }),
         Layer::RateLimit => this.rate_limit.as_ref().map(|limit| {
             limit.get().refusals.add(rejection.reason);
             &limit.get().name

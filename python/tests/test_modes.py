@@ -129,3 +129,20 @@ def test_the_snapshot_says_what_the_sentence_says(make, clock):
     assert (shot.state, shot.calls, shot.failed, shot.cause) == ("open", 18, 9, "failure_rate")
     assert shot.until >= 1010.0 and shot.changed_at == pytest.approx(1000.0, abs=1e-5)
     assert breaker.explain().startswith("open: 9 of the last 18 calls failed; next trial in 10")
+
+
+def test_refusals_are_told_to_who_listens(make, caplog):
+    breaker, heard = make(), []
+    breaker.on_refused(heard.append)
+    breaker.on_refused(lambda refused: 1 / 0)
+    breaker.trip()
+    with pytest.raises(seawall.CircuitOpen) as refused:
+        breaker.admit()
+    assert heard == [refused.value] and "a listener raised" in caplog.text
+    breaker.off_refused(heard.append)
+    breaker.off_refused(print)
+    with pytest.raises(seawall.CircuitOpen):
+        breaker.call(int)
+    assert len(heard) == 1 and breaker.refusals() == {"open": 2}
+    with pytest.raises(TypeError):
+        breaker.on_refused(7)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ._errors import Refused
     from ._seawall import Transition
 
 logger = logging.getLogger("seawall")
@@ -33,6 +34,15 @@ def dispatch(transition: Transition, listeners: tuple[Callable[[Transition], obj
             listener(transition)
         except Exception:
             _log(logging.ERROR, "%s: a listener raised", transition.policy, exc_info=True)
+
+
+def refused(policy: str, refusal: Refused, listeners: tuple[Callable[[Refused], object], ...]) -> None:
+    """Calls each listener with a refusal."""
+    for listener in listeners:
+        try:
+            listener(refusal)
+        except Exception:
+            _log(logging.ERROR, "%s: a listener raised", policy, exc_info=True)
 
 
 def predicate_raised(policy: str, error: Exception) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, final
 
 from typing_extensions import Unpack
 
+from ._errors import CircuitOpen
 from ._options import (
     BackoffOptions,
     CircuitBreakerOptions,
@@ -25,6 +26,7 @@ from ._options import (
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _F = TypeVar("_F", bound=Callable[..., Any] | staticmethod[..., Any] | classmethod[Any, ..., Any])
+_C = TypeVar("_C", bound=Callable[[CircuitOpen], object])
 _L = TypeVar("_L", bound=Callable[["Transition"], object])
 
 _State: TypeAlias = Literal["closed", "open", "half-open"]
@@ -145,6 +147,13 @@ class CircuitBreaker:
         a listener raises is logged. It is called in the thread or task of the call: keep it short."""
 
     def off_transition(self, listener: Callable[[Transition], object]) -> None: ...
+    def on_refused(self, listener: _C) -> _C:
+        """Has `listener(refusal)` called after every refusal, with the exception that is raised; what it
+        raises is logged. Works as a decorator."""
+
+    def off_refused(self, listener: Callable[[CircuitOpen], object]) -> None:
+        """Ends what `on_refused` began; nothing when it had not."""
+
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
     def _configure_fields(self, fields: dict[str, int]) -> None: ...
     def _enter(self) -> int | Permit: ...
