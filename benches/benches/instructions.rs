@@ -40,6 +40,20 @@ fn breaker_writing(breaker: CircuitBreaker) -> u64 {
 }
 
 #[library_benchmark]
+#[bench::hundred_calls(args = (breakers::hundred()), config = at_most(30))]
+#[bench::ten_seconds(args = (breakers::ten_seconds()), config = at_most(1_000))]
+fn breaker_wide(breaker: breakers::Wide) -> u64 {
+    black_box(breakers::wide_calls::<0>(black_box(&breaker), OPERATIONS))
+}
+
+#[library_benchmark]
+#[bench::hundred_calls(args = (breakers::hundred()), config = at_most(1_000))]
+#[bench::ten_seconds(args = (breakers::ten_seconds()), config = at_most(1_000))]
+fn breaker_wide_writing(breaker: breakers::Wide) -> u64 {
+    black_box(breakers::wide_calls::<8>(black_box(&breaker), OPERATIONS))
+}
+
+#[library_benchmark]
 #[bench::trial(args = (breakers::half_open()), config = at_most(960))]
 fn breaker_trial(breaker: CircuitBreaker) -> u64 {
     black_box(breakers::trial(black_box(&breaker), OPERATIONS))
@@ -112,7 +126,16 @@ fn backon_retry(rules: policies::BackonRules) -> u64 {
 
 library_benchmark_group!(
     name = circuit_breaker,
-    benchmarks = [breaker, breaker_failing, breaker_writing, breaker_trial, recloser_breaker, failsafe_breaker]
+    benchmarks = [
+        breaker,
+        breaker_failing,
+        breaker_writing,
+        breaker_wide,
+        breaker_wide_writing,
+        breaker_trial,
+        recloser_breaker,
+        failsafe_breaker
+    ]
 );
 library_benchmark_group!(
     name = token_bucket,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use failsafe::failure_policy::{ConsecutiveFailures, consecutive_failures};
 use failsafe::{CircuitBreaker as _, StateMachine, backoff};
 use recloser::Recloser;
-use seawall::{CircuitBreaker, CircuitBreakerConfig, Instant, Ratio, Settlement};
+use seawall::{CircuitBreaker, CircuitBreakerConfig, Instant, Ratio, Settlement, WindowWord, WindowWords};
 
 const NOW: Instant = Instant::from_nanos(1 << 50);
 
@@ -20,6 +20,32 @@ pub fn healthy() -> CircuitBreaker {
         breaker.admit(NOW).expect("closed").success(NOW, 0);
     }
     breaker
+}
+
+/// A breaker with sixteen words for its window: 100 calls, or ten buckets of time.
+pub type Wide = CircuitBreaker<[WindowWord; 16]>;
+
+/// The last 100 calls, all of them good.
+pub fn hundred() -> Wide {
+    wide(&CircuitBreakerConfig::new().failure_rate(Ratio::percent(50)).window(100))
+}
+
+/// The calls of ten seconds in ten buckets, all of them good.
+pub fn ten_seconds() -> Wide {
+    wide(&CircuitBreakerConfig::new().failure_rate(Ratio::percent(50)).window_span(Duration::from_secs(10)))
+}
+
+fn wide(config: &CircuitBreakerConfig) -> Wide {
+    let breaker = Wide::with_words(config).expect("a possible configuration");
+    for _ in 0..100 {
+        breaker.admit(NOW).expect("closed").success(NOW, 0);
+    }
+    breaker
+}
+
+/// As [`calls`].
+pub fn wide_calls<const NTH: u64>(breaker: &Wide, iterations: u64) -> u64 {
+    repeat!(iterations, i => call(breaker, works::<NTH>(i)))
 }
 
 /// Open for half a minute.
@@ -39,7 +65,7 @@ pub fn half_open() -> CircuitBreaker {
 
 /// One call; the number is what keeps the compiler honest.
 #[inline(always)]
-fn call(breaker: &CircuitBreaker, works: bool) -> u64 {
+fn call<S: WindowWords + ?Sized>(breaker: &CircuitBreaker<S>, works: bool) -> u64 {
     match breaker.admit(NOW) {
         Ok(permit) => {
             let settled = if works { permit.success(NOW, 0) } else { permit.failure(NOW, 0) };
@@ -69,9 +95,18 @@ pub fn trial(breaker: &CircuitBreaker, iterations: u64) -> u64 {
 
 /// Recloser with the same settings, closed or open.
 pub fn recloser(healthy: bool) -> Recloser {
-    let breaker =
-        Recloser::custom().error_rate(0.5).closed_len(20).half_open_len(3).open_wait(Duration::from_secs(3600)).build();
-    for _ in 0..21 {
+    recloser_of(20, healthy)
+}
+
+/// Recloser that judges the last 100 calls.
+pub fn recloser_hundred() -> Recloser {
+    recloser_of(100, true)
+}
+
+fn recloser_of(window: usize, healthy: bool) -> Recloser {
+    let custom = Recloser::custom().error_rate(0.5).closed_len(window).half_open_len(3);
+    let breaker = custom.open_wait(Duration::from_secs(3600)).build();
+    for _ in 0..=window {
         let _ = breaker.call(|| if healthy { Ok(()) } else { Err(()) });
     }
     breaker
