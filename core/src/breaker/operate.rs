@@ -69,6 +69,8 @@ pub struct Settled {
     pub transition: Option<Transition>,
 }
 
+const COUNTED: Settled = Settled { settlement: Settlement::Counted, transition: None };
+
 impl<S: WindowWords + ?Sized> CircuitBreaker<S> {
     /// Asks for a permit, without randomness (see [`Permit::acquire`]).
     ///
@@ -161,7 +163,10 @@ impl<S: WindowWords + ?Sized> CircuitBreaker<S> {
         let quietly = if token.is_trial() { None } else { self.settle_quietly(token, outcome, elapsed, now) };
         match quietly {
             Some(settlement) => Settled { settlement, transition: None },
-            None => self.settle_in_full(token, outcome, elapsed, now, r),
+            None => match self.settle_in_bucket(token, outcome, elapsed, now, r) {
+                Some(settled) => settled,
+                None => self.settle_in_full(token, outcome, elapsed, now, r),
+            },
         }
     }
 
@@ -179,6 +184,36 @@ impl<S: WindowWords + ?Sized> CircuitBreaker<S> {
         self.cell.publish_from(SLOT, self.cell.load(), quiet)
     }
 
+    /// A settlement that counts in the present bucket of a window of time: what most come to there. `None`:
+    /// undecided and not recorded; the full path.
+    #[inline(always)]
+    fn settle_in_bucket(&self, token: Token, outcome: Outcome, elapsed: u64, now: Instant, r: u64) -> Option<Settled> {
+        // Nothing at all where there is no room for buckets.
+        if self.ring().room().words() == 0 { None } else { self.record_in_bucket(token, outcome, elapsed, now, r) }
+    }
+
+    #[inline(never)]
+    fn record_in_bucket(&self, token: Token, outcome: Outcome, elapsed: u64, now: Instant, r: u64) -> Option<Settled> {
+        let ring = self.ring();
+        let word = self.cell.load();
+        let is_unmoved = || self.cell.load() == word;
+        let settings = Settings::unpack(&self.cell.configuration(SLOT, word)?, ring.room());
+        let slow = step::settle_in_bucket(word, &settings, token, outcome, elapsed, now)?;
+        if !is_unmoved() || !ring.record(word, outcome != Outcome::Success, slow, is_unmoved) {
+            return None;
+        }
+        let opens = !step::stays_closed(&settings, &ring.present(word, &settings), outcome);
+        // Moved on meanwhile: judged again as it is now.
+        Some(if opens || !is_unmoved() { self.judge(token, outcome, now, r) } else { COUNTED })
+    }
+
+    /// Judges a window of time in which an outcome has been recorded.
+    fn judge(&self, token: Token, outcome: Outcome, now: Instant, r: u64) -> Settled {
+        let judge = Event::Judge { generation: token.generation(), outcome, r };
+        let (_, transition) = self.publish(self.cell.load(), judge, now);
+        Settled { transition, ..COUNTED }
+    }
+
     /// The rest: settlements that may change the state.
     #[inline(never)]
     fn settle_in_full(&self, token: Token, outcome: Outcome, elapsed: u64, now: Instant, r: u64) -> Settled {
@@ -192,9 +227,7 @@ impl<S: WindowWords + ?Sized> CircuitBreaker<S> {
                         // Another bucket or another generation: begun again, since somebody else moved it on.
                         continue;
                     }
-                    let judge = Event::Judge { generation: token.generation(), outcome, r };
-                    let (_, transition) = self.publish(self.cell.load(), judge, now);
-                    return Settled { settlement: Settlement::Counted, transition };
+                    return self.judge(token, outcome, now, r);
                 }
                 _ => Settlement::Stale,
             };

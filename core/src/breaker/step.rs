@@ -148,6 +148,31 @@ pub(super) fn settle_quietly(
     }
 }
 
+/// Whether a settlement's outcome goes into the current bucket of a window of time, where `now` lies, and whether
+/// it was slow. `None`: it takes a whole [`step`].
+#[inline(always)]
+pub(super) fn settle_in_bucket(
+    word: u64,
+    settings: &Settings,
+    token: Token,
+    outcome: Outcome,
+    elapsed: u64,
+    now: Instant,
+) -> Option<bool> {
+    let ring = Ring::of(&[]);
+    match (Breaker { word, settings, ring, now }).settling(token, outcome, elapsed) {
+        Settling::Recording { slow } if timed::is_there(word, settings, now) => Some(slow),
+        _ => None,
+    }
+}
+
+/// Whether a window of these counts, after this outcome, leaves the breaker closed.
+#[inline]
+pub(super) fn stays_closed(settings: &Settings, figures: &Figures, outcome: Outcome) -> bool {
+    let at = Breaker { word: 0, settings, ring: Ring::of(&[]), now: Instant::ZERO };
+    !matches!(outcome, Outcome::FailureUntil(_)) && at.judge(figures).is_none()
+}
+
 /// The word of a new breaker: closed, nothing learnt, in slot 0.
 pub(super) const fn fresh(settings: &Settings) -> u64 {
     nothing_learnt(0, settings, 0)

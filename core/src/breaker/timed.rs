@@ -61,8 +61,10 @@ const CURRENT: Bits = Bits::new(0, 36);
 
 const BUCKET_TAG: Bits = Bits::new(60, 4);
 const LAP: Bits = Bits::new(57, 3);
-const CALLS: Bits = Bits::new(38, 19);
-const FAILED: Bits = Bits::new(19, 19);
+const CALLS_LOW: u32 = 38;
+const FAILED_LOW: u32 = 19;
+const CALLS: Bits = Bits::new(CALLS_LOW, 19);
+const FAILED: Bits = Bits::new(FAILED_LOW, 19);
 const SLOW: Bits = Bits::new(0, 19);
 
 /// What names a bucket in its ring word.
@@ -104,6 +106,7 @@ impl Width {
     }
 
     /// The number of the bucket that `now` lies in.
+    #[inline]
     fn bucket(self, now: Instant) -> u64 {
         (now.as_nanos() >> SHIFT.get(self.0)).checked_div(DIGITS.get(self.0)).unwrap_or(0) & CURRENT.max()
     }
@@ -128,7 +131,17 @@ fn arrival(word: u64, settings: &Settings, now: Instant) -> (u64, u64) {
     }
     let ahead = present.wrapping_sub(CURRENT.get(word)) & CURRENT.max();
     let behind = CURRENT.get(word).wrapping_sub(present) & CURRENT.max();
-    if behind <= settings.width.slack() { (CURRENT.put(there, CURRENT.get(word)), 0) } else { (there, ahead) }
+    if behind == 0 || behind <= settings.width.slack() {
+        (CURRENT.put(there, CURRENT.get(word)), 0)
+    } else {
+        (there, ahead)
+    }
+}
+
+/// Whether the window in `word` has begun and `now` lies in its current bucket.
+#[inline]
+pub(super) fn is_there(word: u64, settings: &Settings, now: Instant) -> bool {
+    BEGUN.get(word) == 1 && settings.width.bucket(now) == CURRENT.get(word)
 }
 
 /// The payload once `now` has come.
@@ -210,19 +223,34 @@ impl Ring<'_> {
 
     /// (5): the counts of the window in `word` as it is at `now`.
     pub(super) fn within(self, word: u64, settings: &Settings, now: Instant) -> Figures {
-        let ring = self.buckets();
-        let mut figures = Figures::default();
         let (there, entered) = arrival(word, settings, now);
-        for back in entered..settings.window {
-            let bucket = CURRENT.get(there).wrapping_sub(back) & CURRENT.max();
+        self.sum(word, CURRENT.get(there), entered, settings.window)
+    }
+
+    /// The counts of the buckets from `nearest` to `farthest` (without it) before `last`.
+    fn sum(self, word: u64, last: u64, nearest: u64, farthest: u64) -> Figures {
+        let ring = self.buckets();
+        let (laps, tag) = (ring.len().max(1).ilog2(), BUCKET_TAG.of(TAG.get(word)));
+        // Two fields of a sum side by side: with the third one masked out between them, sixty buckets fit.
+        const OUTER: u64 = CALLS.mask() | SLOW.mask();
+        let (mut outer, mut failed) = (0, 0);
+        for back in nearest..farthest {
+            let bucket = last.wrapping_sub(back) & CURRENT.max();
             let counts = ring.load(bucket);
-            if counts & NAME == name(word, bucket, ring.len()) {
-                figures.calls += CALLS.get(counts) as u32;
-                figures.failed += FAILED.get(counts).min(CALLS.get(counts)) as u32;
-                figures.slow += SLOW.get(counts).min(CALLS.get(counts)) as u32;
+            if counts & NAME == tag | LAP.of(bucket >> laps) {
+                outer += counts & OUTER;
+                failed += counts & FAILED.mask();
             }
         }
-        figures
+        let calls = (outer >> CALLS_LOW) as u32;
+        let slow = (outer & ((1 << CALLS_LOW) - 1)) as u32;
+        Figures { calls, failed: ((failed >> FAILED_LOW) as u32).min(calls), slow: slow.min(calls) }
+    }
+
+    /// The counts of the window in `word`, whose current bucket is the present one.
+    #[inline]
+    pub(super) fn present(self, word: u64, settings: &Settings) -> Figures {
+        self.sum(word, CURRENT.get(word), 0, settings.window)
     }
 }
 

@@ -43,6 +43,12 @@ impl<const N: usize> Cell<N> {
         self.word.load(Ordering::Acquire)
     }
 
+    /// The configuration that `word` names, if it reads whole. Whoever uses it looks at the word again.
+    #[inline]
+    pub(crate) fn configuration(&self, slot: Bits, word: u64) -> Option<[u64; N]> {
+        self.slots.read(slot.get(word))
+    }
+
     /// As [`publish`](Self::publish), for a step that often needs no more than the first `K` words of
     /// the configuration. `None`: undecided, since the step wanted all of them, or they did not read whole.
     #[inline(always)]
