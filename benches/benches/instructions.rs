@@ -41,14 +41,14 @@ fn breaker_writing(breaker: CircuitBreaker) -> u64 {
 
 #[library_benchmark]
 #[bench::hundred_calls(args = (breakers::hundred()), config = at_most(30))]
-#[bench::ten_seconds(args = (breakers::ten_seconds()), config = at_most(1_000))]
+#[bench::ten_seconds(args = (breakers::ten_seconds()), config = at_most(930))]
 fn breaker_wide(breaker: breakers::Wide) -> u64 {
     black_box(breakers::wide_calls::<0>(black_box(&breaker), OPERATIONS))
 }
 
 #[library_benchmark]
-#[bench::hundred_calls(args = (breakers::hundred()), config = at_most(1_000))]
-#[bench::ten_seconds(args = (breakers::ten_seconds()), config = at_most(1_000))]
+#[bench::hundred_calls(args = (breakers::hundred()), config = at_most(560))]
+#[bench::ten_seconds(args = (breakers::ten_seconds()), config = at_most(930))]
 fn breaker_wide_writing(breaker: breakers::Wide) -> u64 {
     black_box(breakers::wide_calls::<8>(black_box(&breaker), OPERATIONS))
 }

@@ -12,7 +12,7 @@ use std::vec::Vec;
 
 use seawall::{CircuitBreaker, CircuitBreakerConfig, Instant, Outcome, Ratio, Settlement, State, WindowWord};
 
-use super::harness::{Preemptions, bounded, join, model, rounds, spawn, stop_after};
+use super::harness::{Preemptions, bounded, join, model, rounds, spawn, stop_after, wrote};
 
 type Wide = CircuitBreaker<[WindowWord; 4]>;
 
@@ -249,5 +249,19 @@ fn a_change_of_length_keeps_the_calls_that_come_in_meanwhile() {
         assert!((17..=25).contains(&calls) && failed >= kept, "{failed} of {calls}");
         assert!(breaker.configure(&config(21)).is_ok());
         assert!(breaker.state(NOW) == State::Closed);
+    });
+}
+
+#[test]
+fn a_success_at_a_clean_window_writes_nothing() {
+    model("long_window::a_success_at_a_clean_window_writes_nothing", Preemptions(Some(2), None), || {
+        let breaker = Arc::new(Wide::with_words(&config(WINDOW as u64)).expect("21 calls take four words"));
+        // Granted before the window was clean, so its settlement takes the long way.
+        let early = breaker.try_admit(NOW, 0).verdict.expect("it never opens");
+        (0..WINDOW).for_each(|_| record(&breaker, false));
+        let other = spawn(&breaker, |breaker: &Wide| wrote(|| record(breaker, false)).1);
+        let (_, mine) = wrote(|| breaker.settle(early, Outcome::Success, NOW, NOW, 0));
+        assert!(mine != Some(true) && join(other) != Some(true), "the healthy path writes");
+        assert_eq!(counts(&breaker), (WINDOW, 0));
     });
 }

@@ -2,7 +2,8 @@
 //!
 //! *Closed*, calls pass and their outcomes are judged; *open*, none passes until a stated instant;
 //! *half-open*, a few trials pass, and they decide. State, window, trials and deadlines lie in one
-//! 64-bit word.
+//! 64-bit word. A window of more than 20 calls, or of time, takes further words beside it, which hold older
+//! calls and decide nothing by themselves.
 //!
 //! # The word
 //! State 2 | configuration slot 2 | generation 18 | clean 1 | payload 41; `breaker/word.rs` has the table.
@@ -16,6 +17,10 @@
 //!
 //! Sources: Nygard, *Release It!* (2007); Fowler, *CircuitBreaker* (2014); generations after
 //! gobreaker; the option list after resilience4j, Polly, failsafe and Envoy.
+//!
+//! Longer windows: `breaker/long.rs` has the protocol for up to 1024 calls (a ring of blocks with cumulative
+//! counts), `breaker/timed.rs` that for spans of time (a ring of buckets), each on one page: words, writers,
+//! where operations take effect, what a stopped thread costs.
 //!
 //! # Ordering
 //! One location decides, so relaxed accesses would keep the breaker itself right. Loads are Acquire
@@ -60,6 +65,9 @@
 //! | one call in a hundred fails | 95 | | 2.4 and 2.9 times |
 //! | one in eight fails, every outcome is recorded | 284 | | 0.6 and 0.9 times |
 //! | a trial taken and given back | 878 | | |
+//! | 100 calls, healthy | 26 | | |
+//! | 100 calls, one in eight fails, every outcome is recorded | 501 | | |
+//! | 10 s in ten buckets, every outcome is recorded | 849 | | |
 //!
 //! In that run, on a busy machine of 2.1 GHz, the healthy call took 1.4 ns and the refusal 4.9 ns.
 

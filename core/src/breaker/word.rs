@@ -2,7 +2,7 @@
 //!
 //! | state | 63..62 | 61..60 | 59..42 | 41 | 40..0 |
 //! |---|---|---|---|---|---|
-//! | closed | 0 | slot | generation | clean | consecutive mode: failures in a row, 20 bits; rate mode: the window |
+//! | closed | 0 | slot | generation | clean | consecutive mode: failures in a row, 20 bits; rate mode: the window, or of a longer one what `long.rs` and `timed.rs` say |
 //! | open | 1 | slot | generation | 0 | reopened 4 (40..37), until 37 |
 //! | half-open | 2 | slot | generation | 0 | reopened 4 (40..37), in flight 4, succeeded 4, settled 4, lease 25 |
 //!
