@@ -121,14 +121,17 @@ fn one_that_wakes_a_lap_later_changes_nothing() {
     // One record stands at the edge of a block while the other thread takes the ring once round.
     model(
         "long_window::one_that_wakes_a_lap_later_changes_nothing",
-        Preemptions(Some(2), Some(2)).but_plain(1),
+        Preemptions(Some(1), Some(2)).but_plain(0),
         || {
             let (breaker, plain) = after(3 * BLOCK);
             let late = spawn(&breaker, |breaker: &Wide| record(breaker, true));
             // Never clean, so that every call moves the ring.
             let failing = |call: usize| call % 8 < 2;
-            (0..4 * BLOCK).for_each(|call| record(&breaker, failing(call)));
+            let round = spawn(&breaker, move |breaker: &Wide| {
+                (0..4 * BLOCK).for_each(|call| record(breaker, failing(call)));
+            });
             join(late);
+            join(round);
             // It may have come between any two of the others: one of these histories happened.
             let history = |place: usize| {
                 let mut plain = Plain(plain.0.clone());

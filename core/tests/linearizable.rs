@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use seawall::{
     CircuitBreaker, CircuitBreakerConfig, Instant, Mode, Outcome, Random, Ratio, TokenBucket, TokenBucketConfig,
+    WindowWord,
 };
 use support::sequential::Sequential;
 use support::threads::{Tally, play};
@@ -37,12 +38,27 @@ mod a_circuit_breaker {
     use super::*;
     use support::breaker_history::{Asked, WithoutGeneration};
 
-    fn model(config: &CircuitBreakerConfig) -> Sequential<CircuitBreaker> {
-        Sequential::new(|breaker: &CircuitBreaker| breaker.init(config).expect("a possible configuration"))
+    type Breaker<const N: usize> = CircuitBreaker<[WindowWord; N]>;
+
+    /// So many calls before it begins, every other of which failed.
+    fn begin<const N: usize>(breaker: &Breaker<N>, before: usize) {
+        for call in 0..before {
+            let outcome = if call % 2 == 0 { Outcome::Failure } else { Outcome::Success };
+            breaker.admit(millis(0)).expect("it has not opened yet").settle(outcome, millis(0), 0);
+        }
     }
 
-    fn fresh(config: &CircuitBreakerConfig) -> CircuitBreaker {
-        CircuitBreaker::new(config).expect("a possible configuration")
+    fn model<const N: usize>(config: &CircuitBreakerConfig, before: usize) -> Sequential<Breaker<N>> {
+        Sequential::new(|breaker: &Breaker<N>| {
+            breaker.init(config).expect("a possible configuration");
+            begin(breaker, before);
+        })
+    }
+
+    fn fresh<const N: usize>(config: &CircuitBreakerConfig, before: usize) -> Breaker<N> {
+        let breaker = Breaker::with_words(config).expect("a possible configuration");
+        begin(&breaker, before);
+        breaker
     }
 
     /// Around the end of an open period of 1 s and of a trial's lease of 0.2 s.
@@ -60,8 +76,14 @@ mod a_circuit_breaker {
     }
 
     /// Plays with `configs`, the first of which it starts with; only thread 0 reconfigures.
-    fn check(name: &str, threads: usize, configs: &[CircuitBreakerConfig], by_hand: bool) {
-        let (model, fresh) = (model(&configs[0]), || fresh(&configs[0]));
+    fn check<const N: usize>(
+        name: &str,
+        threads: usize,
+        configs: &[CircuitBreakerConfig],
+        by_hand: bool,
+        before: usize,
+    ) {
+        let (model, fresh) = (model::<N>(&configs[0], before), || fresh::<N>(&configs[0], before));
         let tally = play(OVERLAPPING, MOST, threads, fresh, &model, |round, thread, breaker, recorder| {
             let dice = dice(round, thread);
             let mut held = vec![];
@@ -100,7 +122,7 @@ mod a_circuit_breaker {
     /// Every thread reconfigures. What that does to permits under way is not a matter of order alone
     /// (see `without_generation`), so none is settled.
     fn check_changes(name: &str, threads: usize, configs: &[CircuitBreakerConfig]) {
-        let (model, fresh) = (WithoutGeneration(model(&configs[0])), || fresh(&configs[0]));
+        let (model, fresh) = (WithoutGeneration(model::<0>(&configs[0], 0)), || fresh::<0>(&configs[0], 0));
         let tally = play(OVERLAPPING, MOST, threads, fresh, &model, |round, thread, breaker, recorder| {
             let dice = dice(round, thread);
             let part = (0..6).map(|_| {
@@ -134,22 +156,35 @@ mod a_circuit_breaker {
 
     #[test]
     fn in_consecutive_mode() {
-        check("breaker, consecutive", 2, &[CONSECUTIVE], false);
+        check::<0>("breaker, consecutive", 2, &[CONSECUTIVE], false, 0);
     }
 
     #[test]
     fn in_rate_mode_with_three_threads() {
-        check("breaker, rate", 3, &[RATE], false);
+        check::<0>("breaker, rate", 3, &[RATE], false, 0);
     }
 
     #[test]
     fn operated_by_hand_meanwhile() {
-        check("breaker, by hand", 2, &[CONSECUTIVE], true);
+        check::<0>("breaker, by hand", 2, &[CONSECUTIVE], true, 0);
     }
 
     #[test]
     fn reconfigured_by_one_meanwhile() {
-        check("breaker, reconfigured", 3, &[RATE, CONSECUTIVE, RATE.trials(3).close_after(1)], false);
+        check::<0>("breaker, reconfigured", 3, &[RATE, CONSECUTIVE, RATE.trials(3).close_after(1)], false, 0);
+    }
+
+    /// Opens at 12 failures of 21. After 24 calls the newest block is full, and ten or eleven of 21 failed.
+    const LONG: CircuitBreakerConfig = RATE.window(21).minimum_calls(21).failure_rate(Ratio::ONE).failure_threshold(12);
+
+    #[test]
+    fn in_a_long_window_at_the_edge_of_a_block() {
+        check::<4>("breaker, long window", 3, &[LONG], false, 24);
+    }
+
+    #[test]
+    fn in_a_long_window_that_is_reconfigured() {
+        check::<4>("breaker, long window reconfigured", 3, &[LONG, LONG.window(25), RATE], false, 24);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use seawall::{
     CircuitBreaker, CircuitBreakerConfig, Instant, Mode, Outcome, Ratio, State, TokenBucket, TokenBucketConfig,
+    WindowWord,
 };
 use support::linearizability::{Model, Recorded, explain};
 use support::sequential::Sequential;
@@ -109,6 +110,63 @@ mod a_circuit_breaker {
         let failure = settle(Outcome::Failure, 2);
         let afterwards = &[Asked::State { now: seconds(2) }, admit(2), failure, failure];
         examine(&Scene { name, floor, victim, others, afterwards }, fresh, &model, Asked::of);
+    }
+
+    /// 21 calls in four words; after 24 calls, of which eight failed, the newest block is full.
+    type Wide = CircuitBreaker<[WindowWord; 4]>;
+    const LONG: CircuitBreakerConfig = CircuitBreakerConfig::new().failure_rate(Ratio::percent(50)).window(21);
+
+    fn long_window(breaker: &Wide) {
+        breaker.init(&LONG.minimum_calls(21)).expect("a possible configuration");
+        for call in 0..24 {
+            let outcome = if call % 3 == 0 { Outcome::Failure } else { Outcome::Success };
+            breaker.admit(seconds(0)).expect("closed").settle(outcome, seconds(0), 0);
+        }
+    }
+
+    #[test]
+    fn a_record_that_finishes_a_block() {
+        let fresh = || {
+            let breaker = Wide::with_words(&LONG).expect("a possible configuration");
+            long_window(&breaker);
+            breaker
+        };
+        let model = Sequential::<Wide>::new(long_window);
+        let failure = settle(Outcome::Failure, 1);
+        let others = [failure, settle(Outcome::Success, 1), failure];
+        let afterwards = [failure; 16];
+        for victim in [failure, settle(Outcome::Success, 1)] {
+            let scene = Scene { name: "breaker, long window", floor: 100, victim, others, afterwards: &afterwards };
+            examine(&scene, fresh, &model, Asked::of);
+        }
+    }
+
+    /// Ten buckets. What a judgement sees of other threads is no single instant, so the answers are held to
+    /// the bounds of the count, and nobody to waiting.
+    #[test]
+    fn a_record_that_enters_a_bucket() {
+        type Timed = CircuitBreaker<[WindowWord; 16]>;
+        let config = CircuitBreakerConfig::new().window_span(Duration::from_secs(10)).minimum_calls(1_000);
+        let record = |breaker: &Timed, at: u64| {
+            breaker.admit(seconds(at)).expect("closed").settle(Outcome::Failure, seconds(at), 0).settlement
+        };
+        let stops = stop_once_everywhere(
+            || {
+                let breaker = Timed::with_words(&config).expect("a possible configuration");
+                record(&breaker, 0);
+                breaker
+            },
+            |breaker| record(breaker, 1),
+            |breaker| [record(breaker, 1), record(breaker, 2)],
+            |stop| {
+                let counted = seawall::Settlement::Counted;
+                assert_eq!((stop.victim, stop.others), (counted, [counted; 2]));
+                let calls = stop.state.snapshot(seconds(2)).map(|snapshot| (snapshot.calls, snapshot.failed));
+                assert_eq!(calls, Some((4, 4)), "stopped after {}", stop.stopped_after);
+            },
+        )
+        .unwrap_or_else(|blocked| panic!("{blocked:?}"));
+        assert!(stops > 300, "only {stops} instructions were stepped");
     }
 
     fn admit(at: u64) -> Asked {

@@ -99,7 +99,7 @@ use crate::decision::{Layer, Reason, Rejection, Sentence, When};
 use crate::time::Instant;
 use crate::word::cell::Cell;
 use crate::word::slots::ChangeError;
-use crate::word::storage::{Head, Kind, StorageError, Stored, stored};
+use crate::word::storage::{Head, Kind, StorageError, Stored};
 use config::{Settings, WORDS};
 use room::Room;
 use step::Event;
@@ -124,7 +124,17 @@ pub struct CircuitBreaker<S: ?Sized = [WindowWord; 0]> {
     slots: S,
 }
 
-stored!(CircuitBreaker);
+// SAFETY: repr(C), 64-bit atomics throughout; any bytes are some breaker (fuzzed).
+unsafe impl<const N: usize> Stored for CircuitBreaker<[WindowWord; N]> {
+    fn fits(bytes: usize) -> Result<usize, StorageError> {
+        let needed = size_of::<Self>();
+        if bytes < needed { Err(StorageError::TooSmall { needed, given: bytes }) } else { Ok(needed) }
+    }
+
+    fn at(memory: *const u64, _bytes: usize) -> *const Self {
+        memory.cast()
+    }
+}
 
 // SAFETY: repr(C), 64-bit atomics throughout and a slice of them at the end; any bytes are some breaker
 // (fuzzed). `at` keeps the address and counts only whole words within `bytes`.

@@ -2,7 +2,7 @@
 
 use seawall::{
     ChangeError, CircuitBreaker, CircuitBreakerConfig, Instant, Mode, Outcome, Rejection, Settlement, State, Token,
-    Transition,
+    Transition, WindowWord, WindowWords,
 };
 
 use super::linearizability::Model;
@@ -32,7 +32,7 @@ pub(crate) enum Answered {
 }
 
 impl Asked {
-    pub(crate) fn of(&self, breaker: &CircuitBreaker) -> Answered {
+    pub(crate) fn of<S: WindowWords + ?Sized>(&self, breaker: &CircuitBreaker<S>) -> Answered {
         match *self {
             Self::Admit { now } => {
                 let admission = breaker.try_admit(now, 0);
@@ -98,9 +98,9 @@ fn kind(token: Token) -> Token {
 
 /// The breaker as a model for histories in which changes of configuration overlap.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct WithoutGeneration(pub(crate) Sequential<CircuitBreaker>);
+pub(crate) struct WithoutGeneration<const N: usize>(pub(crate) Sequential<CircuitBreaker<[WindowWord; N]>>);
 
-impl Model for WithoutGeneration {
+impl<const N: usize> Model for WithoutGeneration<N> {
     type Operation = Asked;
     type Answer = Answered;
 
@@ -109,7 +109,7 @@ impl Model for WithoutGeneration {
     }
 }
 
-impl Model for Sequential<CircuitBreaker> {
+impl<const N: usize> Model for Sequential<CircuitBreaker<[WindowWord; N]>> {
     type Operation = Asked;
     type Answer = Answered;
 
