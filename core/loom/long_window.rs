@@ -118,7 +118,9 @@ fn records_of_the_first_blocks_are_all_counted() {
 
 #[test]
 fn one_that_wakes_a_lap_later_changes_nothing() {
-    // One record stands at the edge of a block while the other thread takes the ring once round.
+    // One record stands at the edge of a block while the other thread takes the ring once round, until the same
+    // ring word holds a block of the next lap.
+    const CALLS: usize = 4 * BLOCK + 1;
     model(
         "long_window::one_that_wakes_a_lap_later_changes_nothing",
         Preemptions(Some(1), Some(2)).but_plain(0),
@@ -128,24 +130,24 @@ fn one_that_wakes_a_lap_later_changes_nothing() {
             // Never clean, so that every call moves the ring.
             let failing = |call: usize| call % 8 < 2;
             let round = spawn(&breaker, move |breaker: &Wide| {
-                (0..4 * BLOCK).for_each(|call| record(breaker, failing(call)));
+                (0..CALLS).for_each(|call| record(breaker, failing(call)));
             });
             join(late);
             join(round);
             // It may have come between any two of the others: one of these histories happened.
             let history = |place: usize| {
                 let mut plain = Plain(plain.0.clone());
-                for call in 0..=4 * BLOCK {
+                for call in 0..=CALLS {
                     if call == place {
                         plain.record(true);
                     }
-                    if call < 4 * BLOCK {
+                    if call < CALLS {
                         plain.record(failing(call));
                     }
                 }
                 plain
             };
-            let mut histories: Vec<_> = (0..=4 * BLOCK).map(history).collect();
+            let mut histories: Vec<_> = (0..=CALLS).map(history).collect();
             for call in 0..WINDOW + 2 * BLOCK {
                 histories.retain(|plain| plain.counts() == counts(&breaker));
                 assert!(

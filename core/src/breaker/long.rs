@@ -46,7 +46,7 @@
 //! # Orders
 //! Acquire and Release throughout: (4) makes (3) visible to whoever sees the new block, and (1) makes
 //! the move of the breaker's word visible to (2). The models of `loom/long_window.rs` fail when (2)
-//! is left out or an order weakened (`loom/mutants/long_window.toml`).
+//! is left out or (3) becomes a store (`loom/mutants/long_window.toml`).
 
 use super::config::Settings;
 use super::room::{BLOCK_CALLS, Room, WindowWord, held_at_most};
