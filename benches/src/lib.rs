@@ -16,6 +16,8 @@ macro_rules! repeat {
 pub mod breakers;
 pub mod buckets;
 pub mod policies;
+pub mod rules;
+pub mod waits;
 
 use std::sync::Barrier;
 use std::time::Duration;

@@ -17,13 +17,19 @@ VECTORS = pathlib.Path(__file__).resolve().parents[2] / "core" / "vectors"
 PRIMITIVES = ("backoff", "retry_budget", "retry", "deadline", "wire")
 CONFIG = {"deadline": "timeouts"}
 LEFT_OUT = set(
-    "peek pause may_repeat check shrunk timeouts parse_grpc_timeout write_grpc_timeout parse_pushback parse_deadline_ms "
-    "write_deadline_ms".split()
+    "peek pause may_repeat check shrunk timeouts parse_grpc_timeout write_grpc_timeout parse_pushback "
+    "parse_deadline_ms write_deadline_ms".split()
 )
 
 
 def text(value: str) -> str:
-    return f'"{"".join(c if 32 <= ord(c) < 127 and c not in chr(34) + chr(92) else f"{chr(92)}{ord(c):03o}" for c in value)}"'
+    """Every byte that could be anything else than itself is written by its number."""
+    plain = (chr(byte) if chr(byte).isalnum() or chr(byte) in " ,:+-." else f"\\{byte:03o}" for byte in value.encode())
+    return f'"{"".join(plain)}"'
+
+
+def sized(value: str) -> str:
+    return f"{text(value)}, {len(value.encode())}"
 
 
 def config(primitive: str, given: dict) -> list[str]:
@@ -75,12 +81,14 @@ def asked(step: dict) -> str:
             flags = f"{int(expect['retryable'])}, {int(expect['after_wait'])}"
             return f"verdict({made}, {flags}, {constant('EVIDENCE', expect['breaker'])});"
         case "parse_retry_after":
-            return f"retry_after({text(step['value'])}, {len(step['value'].encode())}, {step['now_unix']}, {wait});"
+            return f"retry_after({sized(step['value'])}, {step['now_unix']}, {wait});"
         case "write_retry_after":
-            return f"written(sw_format_retry_after({number(step['wait_ns'])}, out, sizeof out), {quoted(expect['text'])});"
+            return (
+                f"written(sw_format_retry_after({number(step['wait_ns'])}, out, sizeof out), {quoted(expect['text'])});"
+            )
         case "parse_date":
             there, unix = int(expect["unix"] is not None), expect["unix"] or 0
-            return f"date({text(step['value'])}, {len(step['value'].encode())}, {step['now_unix']}, {there}, INT64_C({unix}));"
+            return f"date({sized(step['value'])}, {step['now_unix']}, {there}, INT64_C({unix}));"
         case "write_date":
             return f"written(sw_format_http_date(INT64_C({step['unix']}), out, sizeof out), {quoted(expect['text'])});"
     raise SystemExit(f"what is {op}?")

@@ -55,11 +55,12 @@ def refused(no: dict | None) -> str:
         return "NOBODY"
     when = {"at": "AT", "never": "NEVER", "depends": "UNKNOWN" if no["at_ns"] is None else "ESTIMATE"}[no["when"]]
     fields = (constant("LAYER", no["layer"]), constant("REASON", no["reason"]), f"SW_WHEN_{when}")
-    return f"((sw_rejection){{.layer = {fields[0]}, .reason = {fields[1]}, .when = {fields[2]}, .at_ns = {number(no['at_ns'] or 0)}}})"
+    named = f".layer = {fields[0]}, .reason = {fields[1]}, .when = {fields[2]}, .at_ns = {number(no['at_ns'] or 0)}"
+    return f"((sw_rejection){{{named}}})"
 
 
 def told(step: dict) -> str:
-    (kind, what), = step.items()
+    ((kind, what),) = step.items()
     match kind:
         case "run":
             after = constant("FAILURE", what["after"])

@@ -38,6 +38,13 @@
 //! # Ok::<(), seawall::ConfigError>(())
 //! ```
 
+//!
+//! # Cost
+//! In one run of `cargo bench -p seawall-benches --bench backoff`, with randomness of the caller's own on both sides: the
+//! next pause took 5.5 ns where backon 1.6 took 15.7. The shared [`Random`](crate::Random) is an atomic
+//! addition more, and dearer than the pause itself: 17 ns together. A power of a factor that is no power of two takes
+//! one or two multiplications for each binary digit of the retry's number.
+
 mod config;
 mod power;
 
@@ -84,7 +91,12 @@ impl Backoff {
     #[inline]
     const fn ceiling_nanos(&self, retry: u32) -> u64 {
         let grown = match Growth::from_number(self.growth) {
-            Growth::Exponential => return self.factor.to(retry).scale(self.base, self.cap),
+            Growth::Exponential => {
+                return match self.factor.shifted(retry, self.base, self.cap) {
+                    Some(grown) => grown,
+                    None => self.factor.to(retry).scale(self.base, self.cap),
+                };
+            }
             Growth::Linear => self.base.saturating_mul(retry as u64 + 1),
             Growth::Constant => self.base,
         };

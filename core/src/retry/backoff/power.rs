@@ -53,6 +53,21 @@ impl Power {
         result
     }
 
+    /// `span` times the `n`th power, at most `cap`, if that is a power of two: most are, and it is a shift then.
+    #[inline]
+    pub(super) const fn shifted(self, n: u32, span: u64, cap: u64) -> Option<u64> {
+        if self.mantissa != 1 << 63 {
+            return None;
+        }
+        let shift = self.exponent.saturating_mul(n as u64);
+        // What would be shifted out is beyond every cap.
+        if shift >= span.leading_zeros() as u64 {
+            return Some(if span == 0 { 0 } else { cap });
+        }
+        let grown = span << shift;
+        Some(if grown > cap { cap } else { grown })
+    }
+
     /// `span` so many times, rounded to the nearest, at most `cap`.
     #[inline]
     pub(super) const fn scale(self, span: u64, cap: u64) -> u64 {
@@ -85,6 +100,22 @@ mod tests {
         ] {
             assert_eq!(Power::of_thousandths(thousandths).to(n).scale(second, u64::MAX), want, "{thousandths}^{n}");
         }
+    }
+
+    #[test]
+    fn the_short_way_is_the_long_way() {
+        for thousandths in [1_000, 2_000, 4_000, 64_000] {
+            let power = Power::of_thousandths(thousandths);
+            for n in [0, 1, 2, 5, 9, 10, 31, 62, 63, 64, 65, u32::MAX] {
+                for span in [1, 3, 1_000_000_000, 86_400_000_000_000] {
+                    for cap in [span, 1 << 46, 86_400_000_000_000 * 3] {
+                        let long = power.to(n).scale(span, cap);
+                        assert_eq!(power.shifted(n, span, cap), Some(long), "{span} * {thousandths}^{n}, cap {cap}");
+                    }
+                }
+            }
+        }
+        assert_eq!(Power::of_thousandths(3_000).shifted(1, 1, 9), None);
     }
 
     #[test]

@@ -47,8 +47,11 @@ pub(super) fn policy() -> Vec<Group<calls::Line>> {
     vec![("attempts", policy::attempts()), ("time", policy::time()), ("parts", policy::parts())]
 }
 
-/// The smaller primitives: files of scenarios, and the configurations that are refused.
-pub(super) fn asked() -> Vec<(&'static str, Vec<Group<Line>>, Vec<Impossible>)> {
+/// A primitive's name, its files of scenarios, and the configurations that are refused.
+type Primitive = (&'static str, Vec<Group<Line>>, Vec<Impossible>);
+
+/// The smaller primitives.
+pub(super) fn asked() -> Vec<Primitive> {
     let waits = vec![("waits", waits::waits()), ("helpers", waits::helpers())];
     let budgets =
         vec![("basic", waits::budget_basic()), ("time", waits::budget_time()), ("change", waits::budget_change())];
