@@ -61,6 +61,16 @@ fn policy() {
 }
 
 #[test]
+fn deadline() {
+    replay("deadline", 9, bodies::deadline);
+}
+
+#[test]
+fn retry() {
+    replay("retry", 10, bodies::retry);
+}
+
+#[test]
 fn wire() {
     replay("wire", 8, bodies::wire);
 }

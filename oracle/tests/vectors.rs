@@ -98,7 +98,9 @@ fn retry_budget() {
                 let at = |key: &str| line.expect.get("refused").and_then(|no| no.get(key)).cloned();
                 let said = match model.apply(op, now.0) {
                     BudgetAnswer::Done => line.expect == serde_json::json!({}),
-                    BudgetAnswer::Balance(there) => line.expect["balance_ppm"] == there.to_string(),
+                    BudgetAnswer::Balance(there) => {
+                        line.expect["balance_ppm"].as_str().and_then(|text| text.parse().ok()) == Some(there)
+                    }
                     BudgetAnswer::Configured(yes) => line.expect["error"].is_null() == yes,
                     BudgetAnswer::Refused(no) => {
                         let seawall::When::Depends { estimate } = no.when else { panic!("{no:?}") };
