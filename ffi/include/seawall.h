@@ -1136,6 +1136,30 @@ uint64_t sw_now_ns(void);
 #endif
 
 /**
+ * The deadline `span_ns` after `now_ns`; UINT64_MAX, which is never, when the clock ends before that.
+ */
+uint64_t sw_deadline_after_ns(uint64_t now_ns, uint64_t span_ns);
+
+/**
+ * The deadline for those below: so much earlier, for what the way back takes. UINT64_MAX, never, stays.
+ */
+uint64_t sw_deadline_shrunk_ns(uint64_t deadline_ns, uint64_t margin_ns);
+
+/**
+ * Whether work that takes about `expected_ns` may begin: ask before starting it, not after.
+ *
+ * SW_OK: `remaining_ns` is what remains, UINT64_MAX without a deadline. SW_REFUSED: the deadline has passed
+ * (SW_REASON_DEADLINE_EXCEEDED), or less remains than is expected (SW_REASON_WONT_FINISH). Both pointers may be NULL.
+ *
+ * Thread- and signal-safe.
+ */
+sw_status sw_deadline_check(uint64_t deadline_ns,
+                            uint64_t expected_ns,
+                            uint64_t now_ns,
+                            uint64_t *remaining_ns,
+                            struct sw_rejection *rejection);
+
+/**
  * A refusal as a sentence, for people: "The circuit breaker is open; ask again in 17.7 s".
  *
  * Writes at most `size` bytes with the NUL and returns the sentence's length without it, as snprintf

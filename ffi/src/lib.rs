@@ -12,7 +12,7 @@
 //! | `names.rs` | names of what is numbered |
 //! | `circuit_breaker.rs`, `token_bucket.rs`, `retry_budget.rs`, `backoff.rs`, `event_ring.rs` | the primitives |
 //! | `policy.rs`, `retry.rs` | wiring, and the state of one call |
-//! | `wire.rs` | header text |
+//! | `deadline.rs`, `wire.rs` | until when; header text |
 //! | `claim.rs` | what can be used once only: permits and reservations |
 //! | `random.rs`, `clock.rs` | arguments of the operations |
 //! | `text.rs` | sentences into buffers |
@@ -33,6 +33,7 @@ mod circuit_breaker_config;
 mod claim;
 #[cfg(feature = "std")]
 mod clock;
+mod deadline;
 mod decision;
 mod event_ring;
 #[cfg(all(feature = "freestanding", not(feature = "std"), not(test)))]

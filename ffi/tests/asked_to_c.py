@@ -11,13 +11,13 @@ import json
 import pathlib
 import sys
 
-from policy_to_c import constant, field, number, quoted, refused
+from policy_to_c import constant, field, instant, number, quoted, refused
 
 VECTORS = pathlib.Path(__file__).resolve().parents[2] / "core" / "vectors"
 PRIMITIVES = ("backoff", "retry_budget", "retry", "deadline", "wire")
 CONFIG = {"deadline": "timeouts"}
 LEFT_OUT = set(
-    "peek pause may_repeat check shrunk timeouts parse_grpc_timeout write_grpc_timeout parse_pushback "
+    "peek pause may_repeat timeouts parse_grpc_timeout write_grpc_timeout parse_pushback "
     "parse_deadline_ms write_deadline_ms".split()
 )
 
@@ -72,6 +72,14 @@ def asked(step: dict) -> str:
             change = " ".join(config("retry_budget", step["config"]))
             status = "SW_ERR_CONFIG" if expect["error"] else "SW_OK"
             return f"{{ {change} EQUAL(sw_retry_budget_configure(&budget, &config, {at}), {status}); }}"
+        case "check":
+            no = expect.get("refused")
+            left = instant(expect.get("remaining_ns")) if not no else "0"
+            given = f"{instant(step['deadline_ns'])}, {number(step['expected_ns'])}, {at}"
+            return f"deadline({given}, {left}, {refused(no)});"
+        case "shrunk":
+            given = f"{instant(step['deadline_ns'])}, {number(step['margin_ns'])}"
+            return f"SAME(sw_deadline_shrunk_ns({given}), {instant(expect['deadline_ns'])});"
         case "status" | "failure":
             made = (
                 f"sw_finish_status({step['status']}, UINT64_MAX)"

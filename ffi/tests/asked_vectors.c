@@ -27,6 +27,17 @@ static void withdraw(uint64_t now, sw_status status, sw_rejection want)
     SAME(no.at_ns, want.at_ns);
 }
 
+static void deadline(uint64_t at, uint64_t expected, uint64_t now, uint64_t left, sw_rejection want)
+{
+    uint64_t remaining;
+    sw_rejection no;
+    EQUAL(sw_deadline_check(at, expected, now, &remaining, &no), want.reason ? SW_REFUSED : SW_OK);
+    SAME(remaining, left);
+    EQUAL(no.layer, want.layer);
+    EQUAL(no.reason, want.reason);
+    EQUAL(no.when, want.when);
+}
+
 static void verdict(sw_finish finish, uint32_t retryable, uint32_t after_wait, uint32_t evidence)
 {
     EQUAL(finish.retryable, retryable);

@@ -166,6 +166,7 @@ def main() -> int:
     runs(results, library, "backoff")
     runs(results, library, "retry_budget")
     runs(results, library, "wire")
+    runs(results, library, "deadline")
     runs(results, library, "vectors", "replay.c")
     runs(results, library, "policy_vectors")
     runs(results, library, "asked_vectors")

@@ -23,6 +23,7 @@ PROGRAMS = {
     "retry_budget": [],
     "policy": [],
     "wire": [],
+    "deadline": [],
     "event_ring": [],
     "misuse": [],
     "threads": [],
