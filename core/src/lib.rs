@@ -103,6 +103,8 @@ mod pages {
     struct Policy;
     #[doc = include_str!("../../docs/token_bucket.md")]
     struct TokenBucket;
+    #[doc = include_str!("../../docs/wire.md")]
+    struct Wire;
 }
 
 // The models of `loom/` as plain tests, with real threads.
