@@ -9,13 +9,16 @@ use seawall_oracle::vectors::asked::{Ask, Line as Asked};
 use seawall_oracle::vectors::format::{File, config};
 use seawall_oracle::vectors::{breaker, bucket, files, policy};
 
+/// Room for every window, as the faces have it.
+const WIDEST: u64 = seawall::window_words(u64::MAX) as u64;
+
 #[test]
 fn circuit_breaker() {
     let mut steps = 0;
     for (name, text) in files().iter().filter(|(name, _)| name.starts_with("circuit_breaker/")) {
         let file: File<breaker::Line> = serde_json::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
         for scenario in &file.scenarios {
-            let mut model = BreakerModel::new(&config(&scenario.config)).expect("a possible configuration");
+            let mut model = BreakerModel::with_words(&config(&scenario.config), WIDEST).expect("a possible configuration");
             for (place, line) in scenario.steps.iter().enumerate() {
                 let permit = model.permits();
                 let answer = breaker::Expect::new(model.apply(&line.step()), permit, None);
@@ -24,7 +27,7 @@ fn circuit_breaker() {
             }
         }
         for impossible in &file.config_errors {
-            assert!(BreakerModel::new(&config(&impossible.config)).is_none(), "{name}: {}", impossible.error);
+            assert!(BreakerModel::with_words(&config(&impossible.config), WIDEST).is_none(), "{name}: {}", impossible.error);
         }
     }
     assert!(steps > 500, "only {steps} steps");
