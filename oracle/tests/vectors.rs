@@ -18,7 +18,8 @@ fn circuit_breaker() {
     for (name, text) in files().iter().filter(|(name, _)| name.starts_with("circuit_breaker/")) {
         let file: File<breaker::Line> = serde_json::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
         for scenario in &file.scenarios {
-            let mut model = BreakerModel::with_words(&config(&scenario.config), WIDEST).expect("a possible configuration");
+            let mut model =
+                BreakerModel::with_words(&config(&scenario.config), WIDEST).expect("a possible configuration");
             for (place, line) in scenario.steps.iter().enumerate() {
                 let permit = model.permits();
                 let answer = breaker::Expect::new(model.apply(&line.step()), permit, None);
@@ -27,7 +28,11 @@ fn circuit_breaker() {
             }
         }
         for impossible in &file.config_errors {
-            assert!(BreakerModel::with_words(&config(&impossible.config), WIDEST).is_none(), "{name}: {}", impossible.error);
+            assert!(
+                BreakerModel::with_words(&config(&impossible.config), WIDEST).is_none(),
+                "{name}: {}",
+                impossible.error
+            );
         }
     }
     assert!(steps > 500, "only {steps} steps");
