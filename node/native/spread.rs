@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use seawall::retry::{Reconnect, Schedule, ttl};
 use seawall::wire::retry_after;
-use seawall::{Backoff, BackoffConfig, Instant, Ratio};
+use seawall::{Backoff, BackoffConfig, Deadline, Instant, Ratio, Reason};
 
 use crate::clock::{now_of, random_of};
 use crate::node_api::{Argument, Call, Value, functions};
@@ -79,6 +79,22 @@ functions! { FUNCTIONS:
     "scheduleNext" schedule_next [3] => |call| {
         let next = Schedule::at_phase(span(call, 0), span(call, 1)).next(Instant::from_nanos(call.u64(2)?));
         Some(next.as_nanos() as f64)
+    };
+    "deadlineAfter" deadline_after [2] => |call| {
+        Some(Value::Whole(Deadline::after(now_of(call.u32(1)), span(call, 0)).instant().as_nanos()))
+    };
+    "deadlineShrunk" deadline_shrunk [2] => |call| {
+        let deadline = Deadline::at(Instant::from_nanos(call.u64(0)?));
+        Some(Value::Whole(deadline.shrunk_by(span(call, 1)).instant().as_nanos()))
+    };
+    // The nanoseconds that remain; -1: it is over, -2: less remains than is expected.
+    "deadlineCheck" deadline_check [3] => |call| {
+        let deadline = Deadline::at(Instant::from_nanos(call.u64(0)?));
+        Some(match deadline.check(now_of(call.u32(2)), span(call, 1)) {
+            Ok(left) => nanos(left),
+            Err(no) if no.reason == Reason::WontFinish => -2.0,
+            Err(_) => -1.0,
+        })
     };
     "parseRetryAfter" parse_retry_after [2] => |call| {
         retry_after::parse(call.text(0)?.as_bytes(), call.f64(1) as i64).map(nanos)

@@ -8,6 +8,7 @@ export {
   CircuitOpen,
   Closed,
   ConfigError,
+  Deadline,
   DeadlineExceeded,
   endingOf,
   formatRetryAfter,

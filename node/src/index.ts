@@ -10,6 +10,7 @@ export {
 export { Backoff, Reconnect, type ReconnectOptions, type Schedule, schedule, ttl } from "./backoff.js";
 export { type BudgetOptions, RetryBudget } from "./budget.js";
 export { type Classification, type FailureClass, httpStatus } from "./classify.js";
+export { Deadline } from "./deadline.js";
 export { type End, type Ending, endingOf } from "./ending.js";
 export {
   BudgetEmpty,

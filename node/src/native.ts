@@ -176,6 +176,9 @@ export interface Native {
   ttl(span: number, spread: number, random: bigint | undefined, clock: Handle): number;
   schedulePhase(period: number, spread: number, seed: bigint): number;
   scheduleNext(period: number, phase: number, now: bigint): number;
+  deadlineAfter(span: number, clock: Handle): bigint;
+  deadlineShrunk(at: bigint, margin: number): bigint;
+  deadlineCheck(at: bigint, expected: number, clock: Handle): number;
   parseRetryAfter(text: string, nowUnix: number): number | undefined;
   formatRetryAfter(wait: number, nowUnix: number | undefined): string;
 }
