@@ -79,7 +79,7 @@ fn without_randomness_there_is_no_jitter() {
         (Jitter::Full, MS(200)),
         (Jitter::Equal, MS(200)),
         (Jitter::Decorrelated, MS(300)),
-        (Jitter::Proportional, MS(240)),
+        (Jitter::Proportional, MS(200)),
         (Jitter::None, MS(200)),
     ] {
         assert_eq!(backoff(BackoffConfig::new().jitter(jitter)).delay(1, Duration::ZERO, 0), want, "{jitter}");

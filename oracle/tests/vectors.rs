@@ -144,7 +144,8 @@ fn backoff() {
                     Ask::Delay { retry, previous_ns, r } => {
                         let (low, high) = formulas.range(formulas.ceiling(*retry).0, previous_ns.0);
                         let drawn = low + ((u128::from(r.0) * (u128::from(high - low) + 1)) >> 64) as u64;
-                        let want = if r.0 == 0 { high } else { drawn };
+                        let undrawn = formulas.undrawn(formulas.ceiling(*retry).0, previous_ns.0);
+                        let want = if r.0 == 0 { undrawn } else { drawn };
                         assert_eq!(wait(), want, "{name}: {}, {line:?}", scenario.name);
                     }
                     _ => continue,

@@ -65,6 +65,12 @@ impl Formulas {
         }
     }
 
+    /// The wait without randomness: the ceiling, where there is one.
+    #[must_use]
+    pub fn undrawn(&self, ceiling: u64, previous: u64) -> u64 {
+        if self.jitter == Jitter::Decorrelated { self.range(ceiling, previous).1 } else { ceiling }
+    }
+
     /// The least and the greatest wait under that ceiling after the wait before.
     #[must_use]
     pub fn range(&self, ceiling: u64, previous: u64) -> (u64, u64) {

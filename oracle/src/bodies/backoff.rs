@@ -47,7 +47,11 @@ fn a_wait(source: &mut Source<'_>, backoff: &Backoff, formulas: &Formulas, r: u6
     let (low, high) = formulas.range(ceiling, previous);
     let wait = nanos(backoff.delay(retry, Duration::from_nanos(previous), r));
     let drawn = low + ((u128::from(r) * (u128::from(high - low) + 1)) >> 64) as u64;
-    assert_eq!(wait, if r == 0 { high } else { drawn }, "{formulas:?}, retry {retry}, {previous} before, r = {r}");
+    assert_eq!(
+        wait,
+        if r == 0 { formulas.undrawn(ceiling, previous) } else { drawn },
+        "{formulas:?}, retry {retry}, {previous} before, r = {r}"
+    );
 }
 
 fn the_helpers(source: &mut Source<'_>, r: u64) {

@@ -37,7 +37,6 @@
 //! }
 //! # Ok::<(), seawall::ConfigError>(())
 //! ```
-
 //!
 //! # Cost
 //! In one run of `cargo bench -p seawall-benches --bench backoff`, with randomness of the caller's own on both sides: the
@@ -111,7 +110,11 @@ impl Backoff {
         let jitter = Jitter::from_number(self.jitter);
         let (low, high) = match jitter {
             Jitter::Decorrelated => self.decorrelated(saturating_nanos(previous)),
-            _ => self.range(jitter, self.ceiling_nanos(retry)),
+            _ => {
+                let ceiling = self.ceiling_nanos(retry);
+                // Proportional jitter's range ends above it.
+                if r == 0 { (ceiling, ceiling) } else { self.range(jitter, ceiling) }
+            }
         };
         Duration::from_nanos(if r == 0 { high } else { between(r, low, high) })
     }

@@ -39,7 +39,6 @@
 //! budget.withdraw(now).expect("one more");
 //! # Ok::<(), seawall::ConfigError>(())
 //! ```
-
 //!
 //! # Cost
 //! In one run of `cargo bench -p seawall-benches --bench retry_budget`, on one thread and on two, beside tower 0.5:
