@@ -9,8 +9,8 @@ mod support;
 use std::time::Duration;
 
 use seawall::{
-    CircuitBreaker, CircuitBreakerConfig, Instant, Mode, Outcome, Random, Ratio, TokenBucket, TokenBucketConfig,
-    WindowWord,
+    CircuitBreaker, CircuitBreakerConfig, Instant, Mode, Outcome, Random, Ratio, RetryBudget, RetryBudgetConfig,
+    TokenBucket, TokenBucketConfig, WindowWord,
 };
 use support::sequential::Sequential;
 use support::threads::{Tally, play};
@@ -251,6 +251,56 @@ mod a_token_bucket {
     #[test]
     fn reserved_and_reconfigured_by_one_meanwhile() {
         check("bucket, reserved and reconfigured", 2, &[TEN, TEN.rate(20), TEN.capacity(2)], true);
+    }
+}
+
+mod a_retry_budget {
+    use super::*;
+    use support::budget_history::Asked;
+
+    /// Plays with `configs`, the first of which it starts with.
+    fn check(name: &str, threads: usize, configs: &[RetryBudgetConfig]) {
+        let model =
+            Sequential::<RetryBudget>::new(|b| b.init(&configs[0], millis(0)).expect("a possible configuration"));
+        let fresh = || RetryBudget::new(&configs[0], millis(0)).expect("a possible configuration");
+        let tally = play(OVERLAPPING, MOST, threads, fresh, &model, |round, thread, budget, recorder| {
+            let dice = dice(round, thread);
+            let part = (0..6).map(|_| {
+                let now = millis([0, 1, 16, 17, 500, 2_000][dice(6) as usize]);
+                let asked = match dice(14) {
+                    0 => Asked::Reset { now },
+                    1 => Asked::Peek { now },
+                    2 => Asked::Balance { now },
+                    3 => Asked::Refund { now },
+                    4 | 5 if configs.len() > 1 => {
+                        Asked::Configure { config: configs[dice(configs.len() as u64) as usize], now }
+                    }
+                    4..=7 => Asked::Deposit { now },
+                    _ => Asked::Withdraw { now },
+                };
+                recorder.record(thread, asked, |asked| asked.of(budget))
+            });
+            part.collect()
+        });
+        report(name, tally);
+    }
+
+    /// Two deposits pay for a retry.
+    const HALF: RetryBudgetConfig = RetryBudgetConfig::new().ratio(Ratio::percent(50)).capacity(2);
+
+    #[test]
+    fn paid_in_and_taken_from() {
+        check("budget, by requests", 2, &[HALF]);
+    }
+
+    #[test]
+    fn with_three_threads_and_what_flows_in() {
+        check("budget, by time", 3, &[HALF.min_per_second(2)]);
+    }
+
+    #[test]
+    fn reconfigured_by_several_meanwhile() {
+        check("budget, reconfigured", 3, &[HALF, HALF.capacity(1), HALF.min_per_second(10)]);
     }
 }
 

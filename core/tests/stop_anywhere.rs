@@ -15,8 +15,8 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use seawall::{
-    CircuitBreaker, CircuitBreakerConfig, Instant, Mode, Outcome, Ratio, State, TokenBucket, TokenBucketConfig,
-    WindowWord,
+    CircuitBreaker, CircuitBreakerConfig, Instant, Mode, Outcome, Ratio, RetryBudget, RetryBudgetConfig, State,
+    TokenBucket, TokenBucketConfig, WindowWord,
 };
 use support::linearizability::{Model, Recorded, explain};
 use support::sequential::Sequential;
@@ -352,6 +352,91 @@ mod a_token_bucket {
         )
         .expect("lock-free");
         assert!(answer.is_yes());
+        assert!(stops > overhead());
+    }
+}
+
+mod a_retry_budget {
+    use super::*;
+    use support::budget_history::{Answered, Asked};
+
+    /// Two deposits pay for a retry, and so does a second.
+    const CONFIG: RetryBudgetConfig = RetryBudgetConfig::new().ratio(Ratio::percent(50)).capacity(3).min_per_second(1);
+
+    const DEPOSIT: Asked = Asked::Deposit { now: Instant::from_nanos(100_000_000_000) };
+    const WITHDRAW: Asked = Asked::Withdraw { now: Instant::from_nanos(100_000_000_000) };
+    const REFUND: Asked = Asked::Refund { now: Instant::from_nanos(100_000_000_000) };
+
+    /// A full budget after `before`, and its model.
+    fn examine_it<const N: usize>(name: &str, floor: usize, before: &[Asked], victim: Asked, others: [Asked; N]) {
+        let prepare = |budget: &RetryBudget| {
+            for asked in before {
+                let _ = asked.of(budget);
+            }
+        };
+        let fresh = || {
+            let budget = RetryBudget::new(&CONFIG, seconds(100)).expect("a possible configuration");
+            prepare(&budget);
+            budget
+        };
+        let model = Sequential::<RetryBudget>::new(|budget| {
+            budget.init(&CONFIG, seconds(100)).expect("a possible configuration");
+            prepare(budget);
+        });
+        let afterwards = &[Asked::Balance { now: seconds(101) }, WITHDRAW, DEPOSIT];
+        examine(&Scene { name, floor, victim, others, afterwards }, fresh, &model, Asked::of);
+    }
+
+    fn configure(capacity: u64, at: u64) -> Asked {
+        Asked::Configure { config: CONFIG.capacity(capacity), now: seconds(at) }
+    }
+
+    #[test]
+    fn a_deposit() {
+        examine_it("budget, deposit when full", 3, &[], DEPOSIT, [WITHDRAW, DEPOSIT, WITHDRAW]);
+        examine_it("budget, deposit", 20, &[WITHDRAW], DEPOSIT, [DEPOSIT, WITHDRAW, DEPOSIT]);
+    }
+
+    #[test]
+    fn a_withdrawal_and_its_return() {
+        examine_it("budget, withdraw", 20, &[], WITHDRAW, [WITHDRAW, DEPOSIT, WITHDRAW]);
+        examine_it("budget, refusal", 15, &[WITHDRAW; 3], WITHDRAW, [DEPOSIT, DEPOSIT, WITHDRAW]);
+        examine_it("budget, refund", 20, &[WITHDRAW; 3], REFUND, [DEPOSIT, REFUND, WITHDRAW]);
+        let later = Asked::Withdraw { now: seconds(101) };
+        examine_it("budget, what flowed in", 20, &[WITHDRAW; 3], later, [later, DEPOSIT, WITHDRAW]);
+    }
+
+    #[test]
+    fn a_change_of_capacity() {
+        examine_it("budget, configured", 60, &[WITHDRAW], configure(2, 101), [WITHDRAW, DEPOSIT, WITHDRAW]);
+        examine_it("budget, configured twice", 60, &[WITHDRAW], configure(2, 101), [configure(5, 100), REFUND]);
+        examine_it("budget, refund under change", 20, &[WITHDRAW], REFUND, [configure(2, 100), configure(5, 100)]);
+    }
+
+    /// The others pay and are paid back at every instruction of one withdrawal.
+    #[test]
+    fn stopped_at_every_instruction() {
+        let budget = RetryBudget::new(&CONFIG, seconds(100)).expect("possible");
+        let mut taken_by_the_victim = 0;
+        let (answer, stops) = stop_always(
+            300,
+            budget,
+            |budget| WITHDRAW.of(budget),
+            |budget, round| {
+                if round % 2 == 0 { WITHDRAW.of(budget) } else { Asked::Reset { now: seconds(100) }.of(budget) }
+            },
+            |budget, round, _| {
+                let left = budget.balance_ppm(seconds(100));
+                if round % 2 == 1 {
+                    assert_eq!(left, 3_000_000, "round {round}: just filled");
+                } else if left != 2_000_000 {
+                    taken_by_the_victim += 1;
+                    assert_eq!((left, taken_by_the_victim), (1_000_000, 1), "round {round}: one retry, once");
+                }
+            },
+        )
+        .expect("lock-free");
+        assert_eq!(answer, Answered::Verdict(Ok(())));
         assert!(stops > overhead());
     }
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod breaker_history;
 pub(crate) mod bucket_history;
+pub(crate) mod budget_history;
 pub(crate) mod linearizability;
 pub(crate) mod sequential;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
