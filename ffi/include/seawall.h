@@ -1629,14 +1629,14 @@ size_t sw_format_retry_after(uint64_t wait_ns,
 /**
  * Reads a date in one of HTTP's three forms: seconds since 1970. `now_unix` decides the century of a two-digit year.
  *
- * SW_EMPTY: it is none of the forms, and `unix` is 0.
+ * SW_EMPTY: it is none of the forms, and `seconds` is 0.
  *
  * Thread- and signal-safe.
  */
 sw_status sw_parse_http_date(const char *value,
                              size_t size,
                              int64_t now_unix,
-                             int64_t *unix);
+                             int64_t *seconds);
 
 /**
  * Writes a date as HTTP wants it, `Sun, 06 Nov 1994 08:49:37 GMT`; as snprintf does, it returns the length
@@ -1644,7 +1644,7 @@ sw_status sw_parse_http_date(const char *value,
  *
  * Thread- and signal-safe.
  */
-size_t sw_format_http_date(int64_t unix, char *text, size_t size);
+size_t sw_format_http_date(int64_t seconds, char *text, size_t size);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -46,7 +46,7 @@ pub unsafe extern "C" fn sw_format_retry_after(wait_ns: u64, text: *mut c_char, 
 
 /// Reads a date in one of HTTP's three forms: seconds since 1970. `now_unix` decides the century of a two-digit year.
 ///
-/// SW_EMPTY: it is none of the forms, and `unix` is 0.
+/// SW_EMPTY: it is none of the forms, and `seconds` is 0.
 ///
 /// Thread- and signal-safe.
 #[unsafe(no_mangle)]
@@ -54,12 +54,12 @@ pub unsafe extern "C" fn sw_parse_http_date(
     value: *const c_char,
     size: usize,
     now_unix: i64,
-    unix: *mut i64,
+    seconds: *mut i64,
 ) -> sw_status {
     // SAFETY: the header's section "Pointers".
     let caller = unsafe { Caller::promises() };
     status(|| {
-        let out = caller.out(unix)?;
+        let out = caller.out(seconds)?;
         let at = http_date::parse(caller.bytes(value, size)?, now_unix);
         out.put(|| at.unwrap_or(0));
         Ok(if at.is_some() { sw_status::SW_OK } else { sw_status::SW_EMPTY })
@@ -71,8 +71,8 @@ pub unsafe extern "C" fn sw_parse_http_date(
 ///
 /// Thread- and signal-safe.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sw_format_http_date(unix: i64, text: *mut c_char, size: usize) -> usize {
+pub unsafe extern "C" fn sw_format_http_date(seconds: i64, text: *mut c_char, size: usize) -> usize {
     // SAFETY: the header's section "Pointers".
     let caller = unsafe { Caller::promises() };
-    text::put(caller, text, size, http_date::write(unix))
+    text::put(caller, text, size, http_date::write(seconds))
 }

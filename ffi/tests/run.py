@@ -70,7 +70,7 @@ def test(results: Results, compiler: str, name: str, library: pathlib.Path, labe
 
 
 def header(results: Results, compiler: str, library: pathlib.Path) -> None:
-    for language, standards in (("c", ("c11", "c17", "c2x")), ("cpp", ("c++17", "c++20"))):
+    for language, standards in (("c", ("c11", "gnu11", "c17", "gnu17", "c2x")), ("cpp", ("c++17", "gnu++17", "c++20"))):
         source = OUT / f"header.{language}"
         source.write_text(HEADER[language])
         for standard in standards:

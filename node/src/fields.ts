@@ -11,6 +11,14 @@ const NAMES = new Map(
   Object.entries(native.fields()).map(([config, names]) => [config, new Map(names.map((name) => [camel(name), name]))]),
 );
 
+/** Refuses an option that a function does not have: one that is misspelt would be missed in silence. */
+export function known(what: string, options: object, names: ReadonlySet<string>): void {
+  for (const name in options) {
+    if (names.has(name)) continue;
+    const allowed = [...names].join(", ");
+    throw new ConfigError(`${what} has no option ${name}; it has ${allowed}`, name, Reflect.get(options, name), allowed);
+  }
+}
 
 /** The native half's list of options. `own` are names that the TypeScript half looks after itself. */
 export function optionList(config: ConfigName, options: object, own: ReadonlySet<string>): OptionList {

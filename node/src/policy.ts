@@ -5,7 +5,7 @@ import { RetryBudget } from "./budget.js";
 import type { Classification } from "./classify.js";
 import type { End } from "./ending.js";
 import { ConfigError } from "./errors.js";
-import { nameOf, optionList, thrown } from "./fields.js";
+import { known, nameOf, optionList, thrown } from "./fields.js";
 import { type Handle, native, type OptionList } from "./native.js";
 import type { BackoffOptions, PolicyOptions as OwnOptions, RetryOptions, TimeoutsOptions } from "./options.js";
 import { Running, type Wired } from "./running.js";
@@ -51,6 +51,7 @@ const OWN = new Set([
   ...["timeouts", "retry", "backoff", "budget", "breaker", "rateLimit", "name", "clock", "classify", "classifyResult"],
   "ref",
 ]);
+const CALL = new Set(["signal", "deadline"]);
 const NONE = new Set<string>();
 const UNLIMITED: TimeoutsOptions = { connect: 0, attempt: 0, total: 0 };
 const dropped = new FinalizationRegistry<number>((policy) => native.policyClose(policy));
@@ -156,6 +157,7 @@ export class Policy {
       if (token >= 0) return this.#clean(fn, token);
     }
     try {
+      if (options !== undefined) known("run", options, CALL);
       const { signal } = options ?? {};
       if (signal !== undefined && typeof signal?.addEventListener !== "function") {
         throw new TypeError("signal: an AbortSignal");

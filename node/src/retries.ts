@@ -1,4 +1,5 @@
 import { TransientError } from "./errors.js";
+import { known } from "./fields.js";
 import type { Span } from "./options.js";
 import { Policy } from "./policy.js";
 import type { ManualClock } from "./testing.js";
@@ -15,6 +16,8 @@ export interface CallWithRetriesOptions {
   clock?: ManualClock;
 }
 
+const OWN = new Set(["attempts", "base", "cap", "signal", "clock"]);
+
 /**
  * `fn()`, up to `attempts` times in all while it throws `TransientError`; any other error comes back at once, and
  * the last one as it is, without a pause after it. Its pauses keep the process alive.
@@ -22,6 +25,7 @@ export interface CallWithRetriesOptions {
  * @throws ConfigError an option is impossible; `fn` is not called then
  */
 export async function callWithRetries<T>(fn: () => T | PromiseLike<T>, options: CallWithRetriesOptions = {}): Promise<T> {
+  known("callWithRetries", options, OWN);
   const { attempts = 3, base = 100, cap = 2_000, signal, clock } = options;
   const policy = new Policy({
     timeouts: "none",

@@ -7,6 +7,7 @@ import { getEventListeners } from "node:events";
 import { createRequire } from "node:module";
 import { describe, test } from "node:test";
 import {
+  callWithRetries,
   CircuitBreaker, CircuitOpen, DeadlineExceeded, endingOf, httpStatus, Policy, RateLimited, RetryBudget,
   TimedOut, TokenBucket, TransientError, WontFinish,
 } from "seawall";
@@ -440,4 +441,14 @@ describe("impossible options", () => {
     assert.equal(await it.run(() => 1), 1);
     assert.throws(() => new Policy({ timeouts: "none", breaker }), /was closed/);
   });
+});
+
+test("an option that there is not is refused, and the function is not called", async () => {
+  const policy = new Policy({ timeouts: "none" });
+  const fn = () => assert.fail("it must not be called");
+  await assert.rejects(policy.run(fn, { timeout: 30 } as object), {
+    name: "ConfigError",
+    message: "run has no option timeout; it has signal, deadline",
+  });
+  await assert.rejects(callWithRetries(fn, { retries: 9 } as object), { name: "ConfigError", field: "retries" });
 });

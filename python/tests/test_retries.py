@@ -7,6 +7,7 @@ import functools
 import inspect
 import pickle
 import statistics
+import urllib.error
 
 import pytest
 
@@ -529,3 +530,33 @@ def test_the_last_wait_is_never_slept(retry, clock):
 def test_a_manual_clock_of_its_own_is_needed_by_nobody():
     clock = ManualClock()
     assert seawall.call_with_retries(Flaky(*transient(1)), clock=clock) == "answer" and clock.now() <= 0.1
+
+
+class WithStatus(Exception):
+    """As aiohttp's ClientResponseError carries it."""
+
+    def __init__(self, status):
+        self.status = status
+
+
+@pytest.mark.parametrize(
+    ("error", "attempts"),
+    [
+        (WithStatus(503), 3),
+        (WithStatus(404), 1),
+        (WithStatus(1), 1),
+        (urllib.error.HTTPError("http://example.invalid", 503, "", {}, None), 3),
+        (urllib.error.HTTPError("http://example.invalid", 404, "", {}, None), 1),
+        (urllib.error.URLError("unreachable"), 3),
+    ],
+)
+def test_a_status_goes_before_the_class_of_the_exception(retry, error, attempts):
+    asked = []
+
+    def ask():
+        asked.append(1)
+        raise error
+
+    with pytest.raises(type(error)):
+        retry().call(ask)
+    assert len(asked) == attempts

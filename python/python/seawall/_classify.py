@@ -50,13 +50,15 @@ def of_exception(error: BaseException) -> str | int | None:
 
 
 def http_status(end: Any) -> int | None:
-    """The HTTP status of an exception or a response: its `status_code`, or its `response.status_code`.
+    """The HTTP status of an exception or a response: its `status_code` or `status` (aiohttp, urllib), or that of
+    its `response`.
 
     Pass it as `classify_result` where the function answers with responses instead of raising."""
     for holder in (end, getattr(end, "response", None)):
-        status = getattr(holder, "status_code", None)
-        if isinstance(status, int) and not isinstance(status, bool):
-            return int(status)
+        for name in ("status_code", "status"):
+            status = getattr(holder, name, None)
+            if isinstance(status, int) and not isinstance(status, bool) and 100 <= status <= 599:
+                return int(status)
     return None
 
 

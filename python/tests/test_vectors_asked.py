@@ -1,0 +1,182 @@
+"""The conformance vectors of one operation each: backoff and its helpers, retry budget, deadlines, header text.
+
+Left out by name: what the native half alone decides (classification and the pause after a told wait, which whole
+calls replay), a budget's peek (its balance tells), and header text that only other faces read.
+"""
+
+from __future__ import annotations
+
+import pytest
+from test_vectors import config_errors, numbers, scenarios
+
+import seawall
+from seawall import wire
+from seawall._seawall import _backoff_from_fields, _budget_from_fields
+from seawall.testing import ManualClock, ManualRandom
+
+LEFT_OUT = set(
+    "peek pause may_repeat status failure timeouts parse_date write_date parse_grpc_timeout write_grpc_timeout "
+    "parse_pushback".split()
+)
+
+
+def seconds(text: str | None) -> float | None:
+    return None if text is None else int(text) / 1e9
+
+
+def near(wait: float | None) -> object:
+    """A float has 53 bits; a nanosecond of a long span is not among them."""
+    return None if wait is None else pytest.approx(wait, rel=1e-12, abs=1e-9)
+
+
+def sayable(step: dict) -> bool:
+    """Whether a float of seconds can name the step's deadline to the nanosecond."""
+    return int(step.get("deadline_ns") or 0) < 2**53
+
+
+class Player:
+    """What a scenario works with; a method per operation answers as the face does, in its units."""
+
+    def __init__(self, primitive: str, scenario: dict) -> None:
+        self.clock = ManualClock()
+        self.random = ManualRandom()
+        self.clock.set_ns(int(scenario["start_ns"]))
+        config = numbers(scenario["config"])
+        if primitive == "backoff":
+            self.backoff = _backoff_from_fields(config, random=self.random)
+        if primitive == "retry_budget":
+            self.budget = _budget_from_fields(config, clock=self.clock)
+
+    def play(self, step: dict) -> object:
+        if "now_ns" in step:
+            self.clock.set_ns(int(step["now_ns"]))
+        self.random.set(int(step.get("r", 0)))
+        return getattr(self, step["op"])(step)
+
+    def ceiling(self, step):
+        return self.backoff.ceiling_ns(step["retry"])
+
+    def delay(self, step):
+        return self.backoff.delay_ns(step["retry"], int(step["previous_ns"]))
+
+    def ttl(self, step):
+        return seawall.ttl(f"{step['span_ns']}ns", min(1.0, step["spread_ppm"] / 1e6), random=self.random)
+
+    def schedule(self, step):
+        spread = step["spread_ppm"] / 1e6
+        made = seawall.Schedule(f"{step['period_ns']}ns", seed=int(step["seed"]), spread=spread)
+        return made.phase, made.next_ns(int(step["now_ns"]))
+
+    def reconnect(self, step):
+        stable = f"{step['stable_after_ns']}ns"
+        self.link = seawall.Reconnect(self.backoff, stable_after=stable, clock=self.clock, random=self.random)
+
+    def connected(self, _):
+        self.link.connected()
+
+    def lost(self, _):
+        return self.link.lost()
+
+    def deposit(self, _):
+        self.budget.deposit()
+
+    def refund(self, _):
+        self.budget.refund()
+
+    def reset(self, _):
+        self.budget.reset()
+
+    def withdraw(self, _):
+        try:
+            self.budget.withdraw()
+        except seawall.BudgetEmpty as error:
+            return error.reason, error.at
+        return None
+
+    def balance(self, _):
+        return self.budget.balance_ppm
+
+    def configure(self, step):
+        try:
+            self.budget._configure_fields(numbers(step["config"]))
+        except seawall.ConfigError as error:
+            return str(error)
+        return None
+
+    def check(self, step):
+        if step["deadline_ns"] is None:
+            return None
+        try:
+            left = self.deadline(step["deadline_ns"]).check(f"{step['expected_ns']}ns")
+        except seawall.DeadlineExceeded as error:
+            return error.reason
+        return left
+
+    def shrunk(self, step):
+        if step["deadline_ns"] is None:
+            return None
+        return self.deadline(step["deadline_ns"]).shrunk_by(f"{step['margin_ns']}ns").at
+
+    def deadline(self, nanoseconds: str):
+        return seawall.Deadline(int(nanoseconds) / 1e9, clock=self.clock)
+
+    def parse_retry_after(self, step):
+        return wire.parse_retry_after(step["value"], step["now_unix"])
+
+    def write_retry_after(self, step):
+        return wire.format_retry_after(f"{step['wait_ns']}ns")
+
+    def parse_deadline_ms(self, step):
+        return wire.parse_remaining(step["value"])
+
+    def write_deadline_ms(self, step):
+        return wire.format_remaining(f"{step['wait_ns']}ns")
+
+
+def expected(step: dict) -> object:
+    op, expect = step["op"], step["expect"]
+    if op in ("ceiling", "delay"):
+        return int(expect["wait_ns"])
+    if op == "schedule":
+        return near(seconds(expect["phase_ns"])), int(expect["at_ns"])
+    if "refused" in expect:
+        no = expect["refused"]
+        return no["reason"] if op == "check" else (no["reason"], near(seconds(no["at_ns"])))
+    for key in ("wait_ns", "remaining_ns", "deadline_ns"):
+        if key in expect:
+            return near(seconds(expect[key]))
+    if "balance_ppm" in expect:
+        return int(expect["balance_ppm"])
+    return expect.get("text", expect.get("error"))
+
+
+PRIMITIVES = ("backoff", "retry_budget", "deadline", "wire")
+
+
+@pytest.mark.parametrize(
+    ("primitive", "scenario"),
+    [
+        pytest.param(primitive, *one.values, id=f"{primitive}-{one.id}")
+        for primitive in PRIMITIVES
+        for one in scenarios(primitive)
+    ],
+)
+def test_scenarios(primitive, scenario):
+    player = Player(primitive, scenario)
+    steps = [step for step in scenario["steps"] if step["op"] not in LEFT_OUT and sayable(step)]
+    for place, step in enumerate(steps):
+        assert player.play(step) == expected(step), f"step {place}: {step}"
+
+
+@pytest.mark.parametrize(("config", "error"), config_errors("backoff"))
+def test_impossible_backoffs(config, error):
+    with pytest.raises(seawall.ConfigError) as raised:
+        _backoff_from_fields(numbers(config))
+    assert str(raised.value) == error
+
+
+@pytest.mark.parametrize(("config", "error"), config_errors("retry_budget"))
+def test_impossible_budgets(config, error):
+    with pytest.raises(seawall.ConfigError) as raised:
+        _budget_from_fields(numbers(config))
+    assert str(raised.value) == error
