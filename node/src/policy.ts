@@ -188,7 +188,7 @@ export class Policy {
     let promise: Promise<T>;
     try {
       const result = fn(new Attempt(undefined));
-      promise = result instanceof Promise ? (result as Promise<T>) : Promise.resolve(result);
+      promise = Promise.resolve(result);
     } catch (error) {
       promise = Promise.reject(error);
     }

@@ -34,8 +34,11 @@
 //! (figures) takes effect at its second load of the breaker's word.
 //!
 //! Why (2): the ring word that (1) found may be the work of a later lap. Then the breaker's word has moved,
-//! and (2) sees it. If it moves after (2), somebody has done (3) before, and (3) fails. The tag
-//! keeps a ring word from ever being what it was: it counts laps, and the generation above them.
+//! and (2) sees it. If it moves after (2), somebody has done (3) before, and (3) fails; or the breaker was
+//! tripped or reset, which write no ring word, and (3) may put an old block where a new window will put
+//! its own. Who finds (3) failed therefore looks at the breaker's word again and repeats it while that is
+//! unmoved: nobody comes twice with an old block. The tag keeps a ring word from ever being what it was: it counts
+//! laps, and the generation above them.
 //!
 //! # What a stopped thread costs
 //! Nothing: before (3) it has done nothing, after (3) others go on from its block. One that wakes later
@@ -187,7 +190,7 @@ impl<'a> Ring<'a> {
     }
 
     /// Finishes the full newest block of `word`, which `is_unmoved` says is still the breaker's.
-    pub(super) fn finish(self, word: u64, is_unmoved: impl FnOnce() -> bool) {
+    pub(super) fn finish(self, word: u64, is_unmoved: impl Fn() -> bool) {
         let block = BLOCK.get(word);
         let before = match HELD.get(word) {
             0 => Counts::default(),
@@ -202,10 +205,14 @@ impl<'a> Ring<'a> {
             | SLOW.of(before.slow)
             | OUTCOMES.of(INLINE.get(word));
         let Some(slot) = self.slot(block) else { return };
-        let seen = slot.load(Ordering::Acquire);
-        if seen != finished && is_unmoved() {
-            // Lost: somebody at the same word was first, or the word has moved on meanwhile.
-            let _ = slot.compare_exchange(seen, finished, Ordering::AcqRel, Ordering::Acquire);
+        let mut seen = slot.load(Ordering::Acquire);
+        while seen != finished && is_unmoved() {
+            // Lost: somebody at the same word was first, or one from before a trip and a reset, which write no ring
+            // word. Each of those comes once.
+            match slot.compare_exchange(seen, finished, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return,
+                Err(found) => seen = found,
+            }
         }
     }
 }
@@ -260,5 +267,23 @@ mod tests {
             let bits = |mask: u64| u64::from((outcomes & mask).count_ones());
             assert_eq!((counts.failed, counts.slow), (bits(0xAAAA), bits(0x5555)));
         }
+    }
+
+    #[test]
+    fn a_block_of_an_earlier_window_does_not_pass_for_one_of_this() {
+        let words = [const { WindowWord::new() }; 16];
+        let ring = Ring::of(&words);
+        let newest = |failed| INLINE.of((0..8).fold(Window::EMPTY, |w, _| w.push(failed, false, 8)).stored());
+        let (old, new) = (GENERATION.of(1) | newest(true), GENERATION.of(2) | newest(false));
+        // Trip and reset write no ring word: a finisher of before may still put its block where this one's belongs,
+        // between this one's load and its exchange.
+        ring.finish(old, || true);
+        let late = ring.load(0);
+        words[0].0.store(0, Ordering::Release);
+        ring.finish(new, || {
+            let _ = words[0].0.compare_exchange(0, late, Ordering::AcqRel, Ordering::Acquire);
+            true
+        });
+        assert_eq!(OUTCOMES.get(ring.load(0)), 0, "the block of this window: eight successes");
     }
 }

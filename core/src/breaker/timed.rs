@@ -50,7 +50,7 @@
 use super::config::Settings;
 use super::long::Ring;
 use super::step::Figures;
-use super::word::GENERATION;
+use super::word::{GENERATION, State};
 use crate::atomic::{Ordering, fence};
 use crate::time::{Instant, SLACK_NS};
 use crate::word::bits::Bits;
@@ -256,7 +256,8 @@ impl Ring<'_> {
 
 /// Whether going from `word` to `next` enters a bucket.
 pub(super) fn enters_a_bucket(word: u64, next: u64) -> bool {
-    GENERATION.get(next) == GENERATION.get(word)
+    State::of(next) == State::Closed
+        && GENERATION.get(next) == GENERATION.get(word)
         && BEGUN.get(next) == 1
         && (CURRENT.get(next) != CURRENT.get(word) || BEGUN.get(word) == 0)
 }

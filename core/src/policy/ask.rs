@@ -59,7 +59,7 @@ impl Call {
             let asked_at = if told.is_some() { at } else { now };
             match breaker.peek(asked_at) {
                 Err(Rejection { reason: Reason::Open, when: When::At(due), .. })
-                    if told.is_some()
+                    if told.is_some_and(|told| due <= now.after(told.saturating_add(GRAIN)))
                         && due <= now.after(retry.max_retry_after().saturating_add(GRAIN))
                         && self.deadline().check_nanos(due, expected).is_ok() =>
                 {
@@ -76,9 +76,11 @@ impl Call {
             self.raise(WITHDRAWN);
         }
         self.pause = saturating_nanos(at.since(now));
-        self.drawn = saturating_nanos(drawn);
-        self.next_at = at.as_nanos();
-        let following = if told.is_some() && retry.begins_anew() { 0 } else { retries.saturating_add(1) };
+        let anew = told.is_some() && retry.begins_anew();
+        self.drawn = if anew { 0 } else { saturating_nanos(drawn) };
+        // The last instant of all would say that no time ends the pause.
+        self.next_at = at.as_nanos().min(u64::MAX - 1);
+        let following = if anew { 0 } else { retries.saturating_add(1) };
         let ticket = ((TICKET.get(self.counts) + 1) & TICKET.max()).max(1);
         self.counts = TICKET.put(RETRIES.put(self.counts, u64::from(following)), ticket);
         self.state = WAKEABLE.put(self.state, u64::from(told.is_none()));

@@ -122,11 +122,11 @@ impl<'a, C: Clock, S: FnMut(Duration), W: FnMut(&Step)> Blocking<'a, C, S, W> {
                 Step::Run(this) => {
                     let finish = match attempt(this) {
                         Ok(value) => {
-                            answer = Some(value);
+                            (answer, error) = (Some(value), None);
                             Finish::success()
                         }
                         Err(failed) => {
-                            error = Some(failed.error);
+                            (answer, error) = (None, Some(failed.error));
                             failed.finish
                         }
                     };

@@ -188,6 +188,10 @@ impl Place {
             return (cut, cut.outcome(now));
         }
         let finish = self.finish();
+        if finish.failure() == Some(Failure::Timeout) && !self.is_own() && self.is_over(now) {
+            // Its own clock ran out because ours did: a socket that was given what the deadline left.
+            return (cut, cut.outcome(now));
+        }
         match policy.settings.late {
             _ if !finish.is_success() || !self.is_late(now) => (finish, finish.outcome(now)),
             Late::Discard => (cut, cut.outcome(now)),

@@ -253,6 +253,10 @@ impl Model {
     fn judge(&self, out: &Attempt, result: Ended, now: u64) -> (Ended, Outcome) {
         let late = result.failure.is_none() && now > out.until;
         let cut = Ended::cut(out.own);
+        if result.failure == Some(Failure::Timeout) && !out.own && out.until <= now && out.until != NEVER {
+            // A socket that was given what the deadline left.
+            return (cut, outcome(&cut, now));
+        }
         match (late, self.rules.use_late) {
             (false, _) => (result, outcome(&result, now)),
             (true, true) => (result, outcome(&cut, now)),
@@ -304,7 +308,8 @@ impl Model {
             {
                 match no {
                     No { reason: Reason::Open, when: When::At(due), .. }
-                        if told.is_some()
+                        if told
+                            .is_some_and(|told| due.as_nanos() <= now.saturating_add(told.saturating_add(GRAIN)))
                             && due.as_nanos() <= now.saturating_add(retry.max_told.saturating_add(GRAIN))
                             && too_late(call.deadline, due.as_nanos(), self.rules.expected).is_none() =>
                     {
@@ -318,10 +323,11 @@ impl Model {
                 call.paid = true;
             }
             call.waited = at - now;
-            call.drawn = drawn;
-            call.growth = if told.is_some() && retry.on_told == 2 { 0 } else { call.growth + 1 };
+            let anew = told.is_some() && retry.on_told == 2;
+            call.drawn = if anew { 0 } else { drawn };
+            call.growth = if anew { 0 } else { call.growth + 1 };
             call.pauses += 1;
-            call.next = Next::After { at, told: told.is_some() };
+            call.next = Next::After { at: at.min(NEVER - 1), told: told.is_some() };
             None
         };
         if let Some((end, no)) = refused {
